@@ -1,0 +1,1 @@
+//! fn-mcp-tools.

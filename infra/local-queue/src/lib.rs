@@ -1,0 +1,1 @@
+//! infra-local-queue.

@@ -32,3 +32,5 @@ pub use principal::Principal;
 pub use problem::{ProblemDocument, Refusals};
 pub use request_id::RequestId;
 pub use stack::stack;
+
+pub use http::StatusCode;

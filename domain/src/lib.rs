@@ -8,6 +8,7 @@
 
 pub mod account;
 pub mod catalog;
+pub mod dialect;
 pub mod error;
 pub mod keys;
 pub mod output;
@@ -21,6 +22,7 @@ pub mod tool;
 pub mod toolset;
 
 pub use account::{AccountId, Role};
+pub use dialect::Dialect;
 pub use error::{ToolError, Violation};
 pub use output::{Content, ToolOutput};
 pub use problem::{Problem, ProblemCode, Unresolved};

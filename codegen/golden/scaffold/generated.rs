@@ -4,6 +4,11 @@
 /// The tools of `weather`: Weather
 pub mod weather {
     /// `weather/forecast`: Forecast
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        reason = "the contract of a factory is the same for all tools"
+    )]
     #[path = "forecast.rs"]
     pub mod forecast;
     /// Parameters of `weather/forecast`, as declared in `weather/forecast.yaml`.
@@ -55,17 +60,18 @@ pub mod weather {
                 },
             },
         ],
-        args: crate::runtime::ArgsSchema::of::<forecast::ForecastArgs>(),
+        spec: crate::runtime::LazySpec::of::<forecast::ForecastArgs>(),
         build: |values, deps| {
-            crate::runtime::build(
-                &FORECAST,
-                forecast::forecast as fn(ForecastParams, &_) -> _,
-                values,
-                deps,
-            )
+            let tool = forecast::forecast(ForecastParams::try_from(values)?, deps)?;
+            Ok(crate::runtime::erase(&FORECAST, tool))
         },
     };
     /// `weather/past_days`: Past days
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        reason = "the contract of a factory is the same for all tools"
+    )]
     #[path = "past_days.rs"]
     pub mod past_days;
     /// Parameters of `weather/past_days`, as declared in `weather/past_days.yaml`.
@@ -117,20 +123,21 @@ pub mod weather {
                 },
             },
         ],
-        args: crate::runtime::ArgsSchema::of::<past_days::PastDaysArgs>(),
+        spec: crate::runtime::LazySpec::of::<past_days::PastDaysArgs>(),
         build: |values, deps| {
-            crate::runtime::build(
-                &PAST_DAYS,
-                past_days::past_days as fn(PastDaysParams, &_) -> _,
-                values,
-                deps,
-            )
+            let tool = past_days::past_days(PastDaysParams::try_from(values)?, deps)?;
+            Ok(crate::runtime::erase(&PAST_DAYS, tool))
         },
     };
 }
 /// The tools of `other_place`: Other place
 pub mod other_place {
     /// `other_place/look_around`: Look around
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        reason = "the contract of a factory is the same for all tools"
+    )]
     #[path = "look_around.rs"]
     pub mod look_around;
     /// Parameters of `other_place/look_around`, as declared in `other_place/look_around.yaml`.
@@ -182,14 +189,13 @@ pub mod other_place {
                 },
             },
         ],
-        args: crate::runtime::ArgsSchema::of::<look_around::LookAroundArgs>(),
+        spec: crate::runtime::LazySpec::of::<look_around::LookAroundArgs>(),
         build: |values, deps| {
-            crate::runtime::build(
-                &LOOK_AROUND,
-                look_around::look_around as fn(LookAroundParams, &_) -> _,
-                values,
+            let tool = look_around::look_around(
+                LookAroundParams::try_from(values)?,
                 deps,
-            )
+            )?;
+            Ok(crate::runtime::erase(&LOOK_AROUND, tool))
         },
     };
 }

@@ -6,6 +6,11 @@ pub mod greet {
     #[path = "_shared/mod.rs"]
     mod shared;
     /// `greet/hello`: Say hello
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        reason = "the contract of a factory is the same for all tools"
+    )]
     #[path = "hello.rs"]
     pub mod hello;
     /// Parameters of `greet/hello`, as declared in `greet/hello.yaml`.
@@ -36,17 +41,18 @@ pub mod greet {
             open_world: false,
         },
         params: &[],
-        args: crate::runtime::ArgsSchema::of::<hello::HelloArgs>(),
+        spec: crate::runtime::LazySpec::of::<hello::HelloArgs>(),
         build: |values, deps| {
-            crate::runtime::build(
-                &HELLO,
-                hello::hello as fn(HelloParams, &_) -> _,
-                values,
-                deps,
-            )
+            let tool = hello::hello(HelloParams::try_from(values)?, deps)?;
+            Ok(crate::runtime::erase(&HELLO, tool))
         },
     };
     /// `greet/bye`: Say bye
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        reason = "the contract of a factory is the same for all tools"
+    )]
     #[path = "bye.rs"]
     pub mod bye;
     /// Parameters of `greet/bye`, as declared in `greet/bye.yaml`.
@@ -77,15 +83,21 @@ pub mod greet {
             open_world: false,
         },
         params: &[],
-        args: crate::runtime::ArgsSchema::of::<bye::ByeArgs>(),
+        spec: crate::runtime::LazySpec::of::<bye::ByeArgs>(),
         build: |values, deps| {
-            crate::runtime::build(&BYE, bye::bye as fn(ByeParams, &_) -> _, values, deps)
+            let tool = bye::bye(ByeParams::try_from(values)?, deps)?;
+            Ok(crate::runtime::erase(&BYE, tool))
         },
     };
 }
 /// The tools of `paint`: Paint
 pub mod paint {
     /// `paint/picture`: Paint a picture
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        reason = "the contract of a factory is the same for all tools"
+    )]
     #[path = "picture.rs"]
     pub mod picture;
     /// The options of `size`: Size
@@ -309,14 +321,10 @@ pub mod paint {
                 kind: crate::runtime::ParamKind::Password,
             },
         ],
-        args: crate::runtime::ArgsSchema::of::<picture::PictureArgs>(),
+        spec: crate::runtime::LazySpec::of::<picture::PictureArgs>(),
         build: |values, deps| {
-            crate::runtime::build(
-                &PICTURE,
-                picture::picture as fn(PictureParams, &_) -> _,
-                values,
-                deps,
-            )
+            let tool = picture::picture(PictureParams::try_from(values)?, deps)?;
+            Ok(crate::runtime::erase(&PICTURE, tool))
         },
     };
 }

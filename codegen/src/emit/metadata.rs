@@ -94,9 +94,10 @@ pub(super) fn entry(provider: &Provider, tool: &Tool) -> TokenStream {
                 open_world: #open_world,
             },
             params: &[#(#params,)*],
-            args: crate::runtime::ArgsSchema::of::<#factory::#args>(),
+            spec: crate::runtime::LazySpec::of::<#factory::#args>(),
             build: |values, deps| {
-                crate::runtime::build(&#entry, #factory::#factory as fn(#typed, &_) -> _, values, deps)
+                let tool = #factory::#factory(#typed::try_from(values)?, deps)?;
+                Ok(crate::runtime::erase(&#entry, tool))
             },
         };
     }

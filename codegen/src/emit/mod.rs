@@ -97,6 +97,11 @@ fn tool_items(provider: &Provider, tool: &Tool, files: Files<'_>) -> TokenStream
     let entry = metadata::entry(provider, tool);
     quote! {
         #about
+        #[allow(
+            clippy::needless_pass_by_value,
+            clippy::unnecessary_wraps,
+            reason = "the contract of a factory is the same for all tools"
+        )]
         #[path = #path]
         pub mod #ident;
         #params

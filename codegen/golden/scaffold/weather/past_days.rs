@@ -20,7 +20,9 @@ pub fn past_days(
     params: PastDaysParams,
     _deps: &ToolDeps,
 ) -> Result<impl CallTool<Args = PastDaysArgs>, BuildError> {
-    Ok(PastDays { greeting: params.greeting })
+    Ok(PastDays {
+        greeting: params.greeting,
+    })
 }
 
 struct PastDays {
@@ -47,7 +49,9 @@ mod tests {
 
     #[test]
     fn greets_by_name() {
-        let tool = PastDays { greeting: "Hello".to_owned() };
+        let tool = PastDays {
+            greeting: "Hello".to_owned(),
+        };
         assert_eq!(tool.greet("Ada"), "Hello, Ada!");
     }
 }

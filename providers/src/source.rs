@@ -51,9 +51,7 @@ impl BuiltinSource {
     ) -> Result<Arc<dyn Tool>, Unresolved> {
         let entry = find(reference)?;
         let params = sealing::open(entry, reference, &*self.cipher, &cx.account).await?;
-        entry
-            .build(&params, &self.deps)
-            .map_err(|error| refused(reference, &error))
+        entry.build(&params, &self.deps).map_err(|error| refused(reference, &error))
     }
 }
 
@@ -80,9 +78,8 @@ impl ToolSource for BuiltinSource {
 
 /// The reference as it may be shown: each `password` parameter masked. One to an unknown tool shows no params.
 pub fn mask(reference: &ToolRef) -> ToolRef {
-    let entry = PROVIDERS
-        .get(&reference.provider_id)
-        .and_then(|provider| provider.tools.get(&reference.tool_id));
+    let entry =
+        PROVIDERS.get(&reference.provider_id).and_then(|provider| provider.tools.get(&reference.tool_id));
     match entry {
         Some(entry) => sealing::mask(entry, reference),
         None => ToolRef::new(reference.kind, &reference.provider_id, &reference.tool_id),
@@ -95,10 +92,7 @@ fn find(reference: &ToolRef) -> Result<&'static ToolEntry, Unresolved> {
     let Some(provider) = PROVIDERS.get(&reference.provider_id) else {
         let known: Vec<_> = available().map(|provider| provider.name).collect();
         let hint = hint(&reference.provider_id, "builtin providers", known);
-        let message = format!(
-            "there is no builtin provider `{}`: {hint}",
-            shown(&reference.provider_id)
-        );
+        let message = format!("there is no builtin provider `{}`: {hint}", shown(&reference.provider_id));
         return Err(Unresolved::new(ProblemCode::ProviderNotFound, message));
     };
     if !provider.available {
@@ -112,11 +106,8 @@ fn find_tool(provider: &'static Provider, tool: &str) -> Result<&'static ToolEnt
     provider.tools.get(tool).copied().ok_or_else(|| {
         let known: Vec<_> = provider.tools.keys().copied().collect();
         let hint = hint(tool, "tools", known);
-        let message = format!(
-            "the builtin provider `{}` has no tool `{}`: {hint}",
-            provider.name,
-            shown(tool)
-        );
+        let message =
+            format!("the builtin provider `{}` has no tool `{}`: {hint}", provider.name, shown(tool));
         Unresolved::new(ProblemCode::ToolNotFound, message)
     })
 }
@@ -128,10 +119,7 @@ fn refused(reference: &ToolRef, error: &BuildError) -> Unresolved {
         }
         BuildError::Internal(_) => {
             tracing::error!(tool = %reference, %error, "a builtin tool could not be built");
-            Unresolved::new(
-                ProblemCode::StoreFailed,
-                "the tool could not be built; the log says why",
-            )
+            Unresolved::new(ProblemCode::StoreFailed, "the tool could not be built; the log says why")
         }
     }
 }

@@ -27,19 +27,12 @@ pub enum BuildError {
 impl BuildError {
     /// One parameter is wrong in a way that the registry's file cannot express.
     pub fn invalid_param(param: &str, message: impl Into<String>) -> Self {
-        Self::InvalidParams(vec![ParamProblem {
-            param: param.to_owned(),
-            message: message.into(),
-        }])
+        Self::InvalidParams(vec![ParamProblem { param: param.to_owned(), message: message.into() }])
     }
 }
 
 fn joined(problems: &[ParamProblem]) -> String {
-    problems
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("; ")
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Builds a tool from checked parameters: the factory behind a table entry.
@@ -108,10 +101,7 @@ pub struct LazySpec {
 impl LazySpec {
     /// For a tool with these arguments.
     pub const fn of<A: JsonSchema>() -> Self {
-        Self {
-            args_schema: args_schema::<A>,
-            spec: OnceLock::new(),
-        }
+        Self { args_schema: args_schema::<A>, spec: OnceLock::new() }
     }
 }
 
@@ -123,19 +113,14 @@ fn args_schema<A: JsonSchema>() -> Value {
     schema.remove("description");
     let mut schema = schema.to_value();
     if let Value::Object(object) = &mut schema {
-        object
-            .entry("properties")
-            .or_insert_with(|| Value::Object(Map::new()));
+        object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
     schema
 }
 
 /// A tool with typed arguments as a tool with JSON arguments.
 pub fn erase<T: CallTool>(entry: &'static ToolEntry, tool: T) -> Arc<dyn Tool> {
-    Arc::new(Built {
-        spec: entry.spec(),
-        tool,
-    })
+    Arc::new(Built { spec: entry.spec(), tool })
 }
 
 struct Built<T> {
@@ -152,13 +137,9 @@ impl<T: CallTool> Tool for Built<T> {
     async fn call(&self, args: Value, cx: &CallContext) -> Result<ToolOutput, ToolError> {
         if !args.is_object() {
             // Else an array would fill a struct field by field.
-            let violation = Violation {
-                path: String::new(),
-                message: "the arguments must be an object".to_owned(),
-            };
-            return Err(ToolError::InvalidArgs {
-                violations: vec![violation],
-            });
+            let violation =
+                Violation { path: String::new(), message: "the arguments must be an object".to_owned() };
+            return Err(ToolError::InvalidArgs { violations: vec![violation] });
         }
         let args = serde_path_to_error::deserialize(args).map_err(|error| mismatch(&error))?;
         self.tool.call(args, cx).await
@@ -174,10 +155,5 @@ fn mismatch(error: &serde_path_to_error::Error<serde_json::Error>) -> ToolError 
         Segment::Enum { .. } | Segment::Unknown => String::new(),
     };
     let path = error.path().iter().map(pointer).collect();
-    ToolError::InvalidArgs {
-        violations: vec![Violation {
-            path,
-            message: error.inner().to_string(),
-        }],
-    }
+    ToolError::InvalidArgs { violations: vec![Violation { path, message: error.inner().to_string() }] }
 }

@@ -37,55 +37,33 @@ fn object(value: Value) -> Map<String, Value> {
 
 #[tokio::test]
 async fn what_is_scaffolded_works_as_it_is() {
-    for (provider, tool) in [
-        ("weather", "forecast"),
-        ("weather", "past_days"),
-        ("other_place", "look_around"),
-    ] {
+    for (provider, tool) in
+        [("weather", "forecast"), ("weather", "past_days"), ("other_place", "look_around")]
+    {
         let entry = scaffold::PROVIDERS[provider].tools[tool];
-        assert_eq!(
-            call(entry, json!({}), json!({"name": "Ada"})).await,
-            "Hello, Ada!"
-        );
-        assert_eq!(
-            call(entry, json!({"greeting": "Moin"}), json!({"name": "Ada"})).await,
-            "Moin, Ada!"
-        );
+        assert_eq!(call(entry, json!({}), json!({"name": "Ada"})).await, "Hello, Ada!");
+        assert_eq!(call(entry, json!({"greeting": "Moin"}), json!({"name": "Ada"})).await, "Moin, Ada!");
     }
 }
 
 #[tokio::test]
 async fn tools_of_a_provider_share_code() {
     let tools = &small::PROVIDERS["greet"].tools;
-    assert_eq!(
-        tools.keys().copied().collect::<Vec<_>>(),
-        ["hello", "bye"],
-        "in the order of the positions"
-    );
-    assert_eq!(
-        call(tools["bye"], json!({}), json!({"name": "Ada"})).await,
-        "Bye, Ada!"
-    );
+    assert_eq!(tools.keys().copied().collect::<Vec<_>>(), ["hello", "bye"], "in the order of the positions");
+    assert_eq!(call(tools["bye"], json!({}), json!({"name": "Ada"})).await, "Bye, Ada!");
 }
 
 #[tokio::test]
 async fn parameters_of_every_type_arrive_typed_and_with_defaults() {
     let entry = small::PROVIDERS["paint"].tools["picture"];
-    let least = call(
-        entry,
-        json!({"api_key": "12345", "prefix": "", "count": null}),
-        json!({"prompt": "cat"}),
-    )
-    .await;
+    let least =
+        call(entry, json!({"api_key": "12345", "prefix": "", "count": null}), json!({"prompt": "cat"})).await;
     assert_eq!(least, "a cat 1664*928 0.5 1 false 5-letter key");
     let all = json!({
         "api_key": "123", "prefix": "the", "count": 4.0, "watermark": true, "strength": -1, "style": "vivid",
         "size": "928*1664"
     });
-    assert_eq!(
-        call(entry, all, json!({"prompt": "cat"})).await,
-        "the cat vivid -1 4 true 3-letter key"
-    );
+    assert_eq!(call(entry, all, json!({"prompt": "cat"})).await, "the cat vivid -1 4 true 3-letter key");
 }
 
 #[test]

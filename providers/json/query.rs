@@ -59,10 +59,8 @@ fn run(args: QueryArgs) -> Result<ToolOutput, ToolError> {
         }
         Err(error) => return Err(wrong(&error)),
     };
-    let text = shared::to_json(&result, LARGEST).ok_or(ToolError::TooLarge {
-        what: "the result".to_owned(),
-        limit: LARGEST as u64,
-    })?;
+    let text = shared::to_json(&result, LARGEST)
+        .ok_or(ToolError::TooLarge { what: "the result".to_owned(), limit: LARGEST as u64 })?;
     let result: Value = serde_json::from_str(&text).map_err(ToolError::internal)?;
     Ok(ToolOutput::structured(text, json!({ "result": result })))
 }
@@ -77,10 +75,7 @@ fn document(data: Value) -> Result<Value, ToolError> {
 }
 
 fn wrong(error: &JmespathError) -> ToolError {
-    invalid_argument(
-        "expression",
-        format!("is not a JMESPath expression: {}", explained(error)),
-    )
+    invalid_argument("expression", format!("is not a JMESPath expression: {}", explained(error)))
 }
 
 /// The library's own words without its drawing of the place.

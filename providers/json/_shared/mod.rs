@@ -70,10 +70,7 @@ fn sum<'a>(parts: impl IntoIterator<Item = &'a Ast>) -> u64 {
 }
 
 fn product<'a>(parts: impl IntoIterator<Item = &'a Ast>) -> u64 {
-    parts
-        .into_iter()
-        .map(growth)
-        .fold(1, |total, part| total.saturating_mul(part.max(1)))
+    parts.into_iter().map(growth).fold(1, |total, part| total.saturating_mul(part.max(1)))
 }
 
 /// How many values a literal holds.
@@ -88,10 +85,7 @@ fn size(value: &Variable) -> u64 {
 
 /// The value as JSON, unless that is longer than `most` bytes.
 pub(super) fn to_json(value: &Variable, most: usize) -> Option<String> {
-    let mut out = Capped {
-        bytes: Vec::new(),
-        most,
-    };
+    let mut out = Capped { bytes: Vec::new(), most };
     serde_json::to_writer(&mut out, value).ok()?;
     String::from_utf8(out.bytes).ok()
 }
@@ -162,10 +156,7 @@ mod tests {
 
     #[test]
     fn a_result_is_cut_off_at_its_limit() {
-        assert_eq!(
-            to_json(&Variable::String("abc".into()), 5).as_deref(),
-            Some("\"abc\"")
-        );
+        assert_eq!(to_json(&Variable::String("abc".into()), 5).as_deref(), Some("\"abc\""));
         assert_eq!(to_json(&Variable::String("abcd".into()), 5), None);
     }
 }

@@ -8,6 +8,7 @@ use domain::{
 };
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value};
 
 use super::{Checked, Param, ParamProblem, Text, check};
@@ -107,15 +108,30 @@ impl LazySpec {
 
 fn args_schema<A: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
-    let mut schema = settings.into_generator().into_root_schema_for::<A>();
-    // The names and comments of our own structs tell a model nothing.
-    schema.remove("title");
-    schema.remove("description");
-    let mut schema = schema.to_value();
-    if let Value::Object(object) = &mut schema {
-        object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    let settings = settings.with_transform(RecursiveTransform(drop_rust_formats));
+    let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
+    if let Value::Object(keywords) = &mut schema {
+        // The names and comments of our own structs tell a model nothing.
+        keywords.shift_remove("title");
+        keywords.shift_remove("description");
+        keywords.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
     schema
+}
+
+/// `uint16` and the like are names of our types, not formats that JSON Schema or a model provider knows.
+fn drop_rust_formats(schema: &mut schemars::Schema) {
+    let is_rust = |format: &str| {
+        let digits = format.trim_start_matches("uint").trim_start_matches("int");
+        matches!(format, "float" | "double")
+            || (digits != format && digits.bytes().all(|b| b.is_ascii_digit()))
+    };
+    if schema.get("format").and_then(Value::as_str).is_some_and(is_rust)
+        && let Some(keywords) = schema.as_object_mut()
+    {
+        // Keeps the order of the rest.
+        keywords.shift_remove("format");
+    }
 }
 
 /// A tool with typed arguments as a tool with JSON arguments.

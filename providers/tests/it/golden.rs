@@ -21,10 +21,11 @@ mod small {
     include!("../../../codegen/golden/small/generated.rs");
 }
 
+use domain::{ProblemCode, ToolSource as _};
 use serde_json::{Map, Value, json};
 
 use crate::runtime::{BuildError, ToolEntry};
-use crate::support::{context, deps};
+use crate::support::{account_context, context, deps, reference, source};
 
 async fn call(entry: &'static ToolEntry, params: Value, args: Value) -> String {
     let tool = entry.build(&object(params), &deps()).unwrap();
@@ -91,4 +92,18 @@ fn wrong_parameters_are_all_named_and_never_their_values() {
     let missing = entry.build(&Map::new(), &deps()).err().unwrap();
     assert!(matches!(&missing, BuildError::InvalidParams(problems) if problems.len() == 1));
     assert!(missing.to_string().contains("`api_key` is required"), "{missing}");
+}
+
+#[tokio::test]
+async fn a_hidden_provider_is_refused_and_not_offered() {
+    let source = source().with_registry(&small::PROVIDERS);
+    let refs = [reference("paint/picture", json!({"api_key": "1"})), reference("greet/hello", json!({}))];
+    let mut resolved = source.resolve(&refs, &account_context("alice")).await.into_iter();
+    let problem = resolved.next().unwrap().err().unwrap();
+    assert_eq!(problem.code, ProblemCode::Unavailable);
+    assert!(resolved.next().unwrap().is_ok(), "the other reference is not affected");
+    let unknown =
+        source.resolve(&[reference("pain/picture", json!({}))], &account_context("alice")).await.remove(0);
+    let message = unknown.err().unwrap().message;
+    assert!(!message.contains("`paint`"), "hidden providers are not suggested: {message}");
 }

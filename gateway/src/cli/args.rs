@@ -1,7 +1,10 @@
 //! What can be typed.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use domain::Role;
+use clap::{
+    Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use domain::{Role, ToolKind};
 use std::{net::SocketAddr, path::PathBuf};
 use url::Url;
 
@@ -75,8 +78,8 @@ pub(crate) struct Tools {
     #[command(subcommand)]
     pub(crate) command: Option<ToolsCommand>,
     /// Only tools of this kind
-    #[arg(long)]
-    pub(crate) kind: Option<KindArg>,
+    #[arg(long, value_parser = kind_parser())]
+    pub(crate) kind: Option<ToolKind>,
     /// Only tools that have this text in their names or description
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
@@ -104,13 +107,8 @@ pub(crate) struct NewTool {
     pub(crate) registry: PathBuf,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(crate) enum KindArg {
-    BuiltinTool,
-    ApiTool,
-    McpTool,
-    WorkflowTool,
+fn kind_parser() -> impl TypedValueParser<Value = ToolKind> {
+    PossibleValuesParser::new(ToolKind::ALL.map(ToolKind::as_str)).try_map(|name| name.parse())
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ pub mod account;
 pub mod catalog;
 pub mod error;
 pub mod keys;
+pub mod listing;
 pub mod output;
 pub mod ports;
 pub mod problem;
@@ -22,6 +23,7 @@ pub mod toolset;
 
 pub use account::{AccountId, Role};
 pub use error::{ToolError, Violation};
+pub use listing::{ListPage, ListRequest, ToolLister, ToolListing};
 pub use output::{Content, ToolOutput};
 pub use problem::{Problem, ProblemCode, Unresolved};
 pub use reference::{ToolKind, ToolRef};

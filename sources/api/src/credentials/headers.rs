@@ -29,6 +29,13 @@ pub struct HeaderInput {
     pub value: SecretString,
 }
 
+impl HeaderInput {
+    /// Whether it keeps what is stored.
+    pub(crate) fn is_masked(&self) -> bool {
+        self.value.expose_secret() == MASK
+    }
+}
+
 /// A header as it is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredHeader {

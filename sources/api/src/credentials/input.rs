@@ -1,7 +1,8 @@
 //! What a user sends as a credential.
 
 use crate::normal::ApiKeyIn;
-use secrecy::SecretString;
+use domain::secret::MASK;
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -84,6 +85,19 @@ pub enum ClientAuth {
     Basic,
     /// In the body of the request.
     Body,
+}
+
+impl CredentialInput {
+    /// Whether any secret of it is the mask, which keeps what is stored.
+    pub(crate) fn is_masked(&self) -> bool {
+        let secrets = match self {
+            Self::Value(value) => vec![Some(value)],
+            Self::Fields(f) => [&f.value, &f.token, &f.username, &f.password, &f.client_secret]
+                .map(Option::as_ref)
+                .to_vec(),
+        };
+        secrets.into_iter().flatten().any(|secret| secret.expose_secret() == MASK)
+    }
 }
 
 impl fmt::Debug for CredentialInput {

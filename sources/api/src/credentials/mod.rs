@@ -12,12 +12,12 @@ mod oauth;
 mod opened;
 mod stored;
 
-pub(crate) use choice::{Choice, choose};
+pub(crate) use choice::{Choice, Stored as StoredIn, choose, location_of};
 pub(crate) use headers::seal_headers;
 pub use headers::{HeaderInput, StoredHeader};
 pub use input::{ClientAuth, CredentialFields, CredentialInput, CredentialType};
-pub(crate) use oauth::Tokens;
-pub(crate) use opened::{OpenedCredentials, open};
+pub(crate) use oauth::{TokenRequest, Tokens};
+pub(crate) use opened::{OpenedCredentials, Opener, open};
 pub use stored::{CredentialView, StoredCredential};
 pub(crate) use stored::{seal_all, token_urls};
 

@@ -133,6 +133,14 @@ impl StoredCredential {
         }
     }
 
+    /// Where its tokens are issued, where the user said so.
+    pub(crate) fn token_url(&self) -> Option<&str> {
+        match self {
+            Self::OAuth2 { token_url, .. } => token_url.as_deref(),
+            _ => None,
+        }
+    }
+
     /// What is shown of it.
     pub fn view(&self) -> CredentialView {
         let masked = Some(MASK);

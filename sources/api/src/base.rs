@@ -8,7 +8,11 @@ use url::Url;
 ///
 /// What the user gave wins; it may be relative to where the document was imported from, as the document's own
 /// servers may be.
-pub(crate) fn of(servers: &[Server], chosen: Option<&str>, document_url: Option<&str>) -> Result<Url, String> {
+pub(crate) fn of(
+    servers: &[Server],
+    chosen: Option<&str>,
+    document_url: Option<&str>,
+) -> Result<Url, String> {
     let document = document_url.and_then(|url| Url::parse(url).ok());
     if let Some(chosen) = chosen {
         return parse(chosen, document.as_ref());
@@ -42,7 +46,9 @@ fn parse(address: &str, document: Option<&Url>) -> Result<Url, String> {
         return Err(format!("`{address}` is not an http or https address"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("the server's address may not hold a user name or password: give them as credentials".into());
+        return Err(
+            "the server's address may not hold a user name or password: give them as credentials".into(),
+        );
     }
     Ok(url)
 }

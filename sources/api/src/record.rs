@@ -122,8 +122,9 @@ impl ToolOverride {
 
     /// How long a call may take.
     pub(crate) fn timeout(&self) -> Duration {
-        self.timeout_s
-            .map_or(DEFAULT_TIMEOUT, |s| Duration::from_secs(s.into()).min(MAX_TIMEOUT))
+        self.timeout_s.map_or(DEFAULT_TIMEOUT, |s| {
+            Duration::from_secs(s.into()).min(MAX_TIMEOUT)
+        })
     }
 
     /// How much of an answer is read.

@@ -131,7 +131,10 @@ impl ToolSource for ApiSource {
 
     async fn resolve(&self, refs: &[ToolRef], cx: &AccountContext) -> Vec<Result<Arc<dyn Tool>, Unresolved>> {
         let failed = |error: &TableError| {
-            let problem = Unresolved::new(ProblemCode::StoreFailed, format!("the store could not be read: {error}"));
+            let problem = Unresolved::new(
+                ProblemCode::StoreFailed,
+                format!("the store could not be read: {error}"),
+            );
             refs.iter().map(|_| Err(problem.clone())).collect()
         };
         let heads = match self.heads(refs, &cx.account).await {
@@ -212,7 +215,11 @@ fn check(head: &Head<ProviderRecord>, reference: &ToolRef) -> Result<(), Unresol
             "API tools have no params: send `{}`",
         ));
     }
-    if head.record.override_of(&reference.tool_id).is_some_and(|o| o.disabled) {
+    if head
+        .record
+        .override_of(&reference.tool_id)
+        .is_some_and(|o| o.disabled)
+    {
         return Err(Unresolved::new(
             ProblemCode::Disabled,
             format!(
@@ -227,7 +234,10 @@ fn check(head: &Head<ProviderRecord>, reference: &ToolRef) -> Result<(), Unresol
 fn provider_not_found(reference: &ToolRef) -> Unresolved {
     Unresolved::new(
         ProblemCode::ProviderNotFound,
-        format!("there is no API provider `{}`: it may have been deleted", reference.provider_id),
+        format!(
+            "there is no API provider `{}`: it may have been deleted",
+            reference.provider_id
+        ),
     )
 }
 
@@ -243,15 +253,29 @@ pub(crate) fn read(provider: &str, name: &str, body: Value) -> Option<Arc<Operat
 pub(crate) fn nearest(name: &str, names: &[String]) -> Vec<String> {
     let lower = name.to_lowercase();
     let near = |other: &String| (strsim::jaro_winkler(&lower, &other.to_lowercase()), other.clone());
-    let mut ranked: Vec<(f64, String)> = names.iter().map(near).filter(|(score, _)| *score >= NEAR).collect();
+    let mut ranked: Vec<(f64, String)> = names
+        .iter()
+        .map(near)
+        .filter(|(score, _)| *score >= NEAR)
+        .collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    ranked.into_iter().take(MAX_HINTS).map(|(_, name)| format!("`{name}`")).collect()
+    ranked
+        .into_iter()
+        .take(MAX_HINTS)
+        .map(|(_, name)| format!("`{name}`"))
+        .collect()
 }
 
 fn json_size(value: &Value) -> usize {
     match value {
         Value::Array(items) => items.iter().map(json_size).sum::<usize>() + 32,
-        Value::Object(members) => members.iter().map(|(k, v)| k.len() + 48 + json_size(v)).sum::<usize>() + 64,
+        Value::Object(members) => {
+            members
+                .iter()
+                .map(|(k, v)| k.len() + 48 + json_size(v))
+                .sum::<usize>()
+                + 64
+        }
         Value::String(text) => text.len() + 32,
         _ => 32,
     }

@@ -142,12 +142,13 @@ impl Call<'_> {
         refused: &[(TokenRequest, SecretString)],
     ) -> Result<OpenedCredentials, ToolError> {
         let provider = &self.tool.provider;
+        let base = self.base()?;
         let opener = Opener {
             account: &provider.account,
             provider: &provider.id,
             cipher: self.tool.wire.cipher.as_ref(),
             tokens: &self.tool.wire.tokens,
-            base: &self.base()?,
+            base: &base,
             timeout: self.bounds.left(),
         };
         let mut opened = credentials::open(opener, &provider.record.headers, choice, refused).await?;
@@ -184,15 +185,19 @@ impl Call<'_> {
     ) -> Result<ToolOutput, ToolError> {
         let outcome = response::read(&prepared.method, response, self.bounds).await;
         outcome.map_err(|error| match (error, &choice.missing) {
-            (ToolError::Upstream { status: status @ (401 | 403), .. }, Some(missing)) => {
-                ToolError::MissingCredential {
-                    what: format!(
-                        "`{}` needs {missing}, which is not stored; the service answered with status {status}. \
+            (
+                ToolError::Upstream {
+                    status: status @ (401 | 403),
+                    ..
+                },
+                Some(missing),
+            ) => ToolError::MissingCredential {
+                what: format!(
+                    "`{}` needs {missing}, which is not stored; the service answered with status {status}. \
                          Store it as a credential or header of the provider",
-                        self.tool.operation.name
-                    ),
-                }
-            }
+                    self.tool.operation.name
+                ),
+            },
             (ToolError::Upstream { status, body }, _) => ToolError::Upstream {
                 status,
                 body: redacted(body, additions),
@@ -204,14 +209,21 @@ impl Call<'_> {
 
 /// Names under which the API expects credentials: no argument may fill them.
 fn guarded(record: &ProviderRecord) -> Vec<(Location, String)> {
-    let declared = record.api.security_schemes.values().filter_map(|scheme| match scheme {
-        SecurityScheme::ApiKey { name, location } => Some((*location, name.clone())),
-        _ => None,
-    });
-    let stored = record.credentials.values().filter_map(|credential| match credential {
-        credentials::StoredCredential::ApiKey { location, name, .. } => Some((*location, name.clone())),
-        _ => None,
-    });
+    let declared = record
+        .api
+        .security_schemes
+        .values()
+        .filter_map(|scheme| match scheme {
+            SecurityScheme::ApiKey { name, location } => Some((*location, name.clone())),
+            _ => None,
+        });
+    let stored = record
+        .credentials
+        .values()
+        .filter_map(|credential| match credential {
+            credentials::StoredCredential::ApiKey { location, name, .. } => Some((*location, name.clone())),
+            _ => None,
+        });
     let place = |(location, name): (ApiKeyIn, String)| (credentials::location_of(location), name);
     declared.chain(stored).map(place).collect()
 }

@@ -62,7 +62,9 @@ pub(crate) fn choose<'a>(operation: &'a Operation, stored: Stored<'a>) -> Choice
         for needed in way {
             match stored.credentials.get(&needed.scheme) {
                 Some(credential) if stored.asks => {
-                    choice.uses.push(stored.used(&needed.scheme, credential, &needed.scopes));
+                    choice
+                        .uses
+                        .push(stored.used(&needed.scheme, credential, &needed.scopes));
                 }
                 Some(_) => {}
                 None if stored.has(needed) => {}
@@ -104,7 +106,9 @@ impl<'a> Stored<'a> {
             Some(SecurityScheme::ApiKey { .. } | SecurityScheme::MutualTls) | None => return false,
             Some(_) => "authorization",
         };
-        self.headers.iter().any(|own| own.key.eq_ignore_ascii_case(header))
+        self.headers
+            .iter()
+            .any(|own| own.key.eq_ignore_ascii_case(header))
     }
 
     fn describe(self, scheme: &str) -> String {
@@ -139,7 +143,9 @@ fn gives(uses: &[Use<'_>], headers: &[StoredHeader], withheld: &Withheld) -> boo
         }
     };
     let credential = |used: &Use<'_>| match used.credential {
-        StoredCredential::ApiKey { location, name, .. } => location_of(*location) == withheld.location && same(name),
+        StoredCredential::ApiKey { location, name, .. } => {
+            location_of(*location) == withheld.location && same(name)
+        }
         _ => is_header && same("authorization"),
     };
     uses.iter().any(credential) || (is_header && headers.iter().any(|own| same(&own.key)))

@@ -1,7 +1,7 @@
 //! The provider's own headers: sent with every request, sealed like credentials.
 
 use super::CredentialProblem;
-use crate::execute::headers as rules;
+use crate::{compile::policy::is_of_the_connection, execute::headers as rules};
 use domain::{
     AccountId,
     keys::Kind,
@@ -79,7 +79,10 @@ pub(crate) async fn seal_headers(
         let value = match (value.expose_secret() == MASK, kept()) {
             (true, Some(old)) => old.value.clone(),
             (true, None) => {
-                return Err(problem(&key, "was sent masked, but no value is stored for it: send the value"));
+                return Err(problem(
+                    &key,
+                    "was sent masked, but no value is stored for it: send the value",
+                ));
             }
             (false, _) => {
                 let scope = StoredHeader::scope(account, provider, &key);
@@ -92,20 +95,10 @@ pub(crate) async fn seal_headers(
 }
 
 fn check(key: &str, value: &SecretString) -> Result<(), &'static str> {
-    const OURS: &[&str] = &[
-        "host",
-        "content-length",
-        "transfer-encoding",
-        "connection",
-        "upgrade",
-        "te",
-        "trailer",
-        "expect",
-    ];
     if rules::name(key).is_none() {
         return Err("is not a header's name");
     }
-    if OURS.iter().any(|ours| key.eq_ignore_ascii_case(ours)) {
+    if is_of_the_connection(key) {
         return Err("belongs to the connection and cannot be set");
     }
     if value.expose_secret().len() > MAX_VALUE || rules::value(value.expose_secret()).is_none() {

@@ -96,7 +96,10 @@ impl CredentialInput {
                 .map(Option::as_ref)
                 .to_vec(),
         };
-        secrets.into_iter().flatten().any(|secret| secret.expose_secret() == MASK)
+        secrets
+            .into_iter()
+            .flatten()
+            .any(|secret| secret.expose_secret() == MASK)
     }
 }
 

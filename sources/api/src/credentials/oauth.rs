@@ -67,7 +67,10 @@ impl Tokens {
     /// Tokens fetched by `client`.
     pub(crate) fn new(client: egress::Client, clock: Arc<dyn Clock>) -> Self {
         Self {
-            kept: Cache::builder().max_capacity(MAX_TOKENS).time_to_idle(IDLE).build(),
+            kept: Cache::builder()
+                .max_capacity(MAX_TOKENS)
+                .time_to_idle(IDLE)
+                .build(),
             client,
             clock,
         }
@@ -139,7 +142,9 @@ impl Tokens {
             return builder;
         }
         // Both halves are form-encoded before they are put together (RFC 6749, 2.3.1).
-        let encoded = |text: &str| SecretString::from(url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>());
+        let encoded = |text: &str| {
+            SecretString::from(url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>())
+        };
         let proof = basic(
             &encoded(&request.client_id),
             &encoded(request.client_secret.expose_secret()),
@@ -159,14 +164,29 @@ fn token_of(
     let code = answer.as_ref().and_then(|a| a.error.as_deref()).map(safe_code);
     let said = code.map(|code| format!(": {code}")).unwrap_or_default();
     match (status, answer) {
-        (200..=299, Some(Answer { access_token: Some(value), token_type, expires_in, .. })) => {
+        (
+            200..=299,
+            Some(Answer {
+                access_token: Some(value),
+                token_type,
+                expires_in,
+                ..
+            }),
+        ) => {
             if token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
                 return Err(ToolError::Upstream {
                     status,
-                    body: format!("{host} issued a token for `{}` that is no bearer token", request.name),
+                    body: format!(
+                        "{host} issued a token for `{}` that is no bearer token",
+                        request.name
+                    ),
                 });
             }
-            let life = expires_in.as_ref().and_then(seconds).unwrap_or(UNSAID_LIFE).max(0);
+            let life = expires_in
+                .as_ref()
+                .and_then(seconds)
+                .unwrap_or(UNSAID_LIFE)
+                .max(0);
             let used = life - MARGIN.min(life / 10);
             let use_until = asked_at
                 .checked_add(SignedDuration::from_secs(used))
@@ -174,7 +194,10 @@ fn token_of(
             Ok(Token { value, use_until })
         }
         (400..=403, _) => Err(ToolError::MissingCredential {
-            what: format!("{host} issues no token for `{}` (status {status}{said})", request.name),
+            what: format!(
+                "{host} issues no token for `{}` (status {status}{said})",
+                request.name
+            ),
         }),
         _ => Err(ToolError::Upstream {
             status,
@@ -190,7 +213,10 @@ fn safe_code(code: &str) -> String {
 
 /// `expires_in` as issuers write it: a number, or a number in quotes.
 fn seconds(value: &serde_json::Value) -> Option<i64> {
-    #[expect(clippy::cast_possible_truncation, reason = "a life beyond the range is cut to it")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a life beyond the range is cut to it"
+    )]
     let whole = |x: f64| x as i64;
     value
         .as_i64()

@@ -1,10 +1,7 @@
 //! Opening the chosen credentials for one call.
 
 use super::{
-    Choice, ClientAuth, StoredCredential, StoredHeader, Tokens,
-    choice::Use,
-    oauth::TokenRequest,
-    token_urls,
+    Choice, ClientAuth, StoredCredential, StoredHeader, Tokens, choice::Use, oauth::TokenRequest, token_urls,
 };
 use crate::{
     execute::{headers as rules, request::Additions},
@@ -54,7 +51,11 @@ pub(crate) async fn open(
     };
     for own in headers {
         let scope = StoredHeader::scope(opener.account, opener.provider, &own.key);
-        let value = opener.cipher.open(&scope, &own.value).await.map_err(|e| closed(&e))?;
+        let value = opener
+            .cipher
+            .open(&scope, &own.value)
+            .await
+            .map_err(|e| closed(&e))?;
         if let Some(name) = rules::name(&own.key) {
             opened.additions.headers.push((name, value));
         }
@@ -74,7 +75,11 @@ impl Opener<'_> {
     ) -> Result<(), ToolError> {
         let additions = &mut opened.additions;
         let authorization = match used.credential {
-            StoredCredential::ApiKey { location, name, value } => {
+            StoredCredential::ApiKey {
+                location,
+                name,
+                value,
+            } => {
                 let value = self.opened(used.name, "value", value).await?;
                 match (location, rules::name(name)) {
                     (ApiKeyIn::Header, Some(name)) => additions.credential_headers.push((name, value)),
@@ -92,14 +97,20 @@ impl Opener<'_> {
             StoredCredential::Bearer { token } => bearer(&self.opened(used.name, "token", token).await?),
             StoredCredential::OAuth2 { .. } => {
                 let request = self.token_request(used).await?;
-                let stale = refused.iter().find(|(old, _)| old.key == request.key).map(|(_, token)| token);
+                let stale = refused
+                    .iter()
+                    .find(|(old, _)| old.key == request.key)
+                    .map(|(_, token)| token);
                 let token = self.tokens.get(&request, stale, self.timeout).await?;
                 let value = bearer(&token);
                 opened.tokens.push((request, token));
                 value
             }
         };
-        opened.additions.credential_headers.push((header::AUTHORIZATION, authorization));
+        opened
+            .additions
+            .credential_headers
+            .push((header::AUTHORIZATION, authorization));
         Ok(())
     }
 

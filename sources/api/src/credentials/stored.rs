@@ -2,6 +2,7 @@
 
 use super::{ClientAuth, CredentialFields, CredentialInput, CredentialProblem, CredentialType};
 use crate::{
+    compile::policy::is_of_the_connection,
     execute::headers as rules,
     normal::{ApiKeyIn, OAuthFlow, OAuthFlowKind, SecurityScheme},
 };
@@ -191,7 +192,10 @@ pub(crate) fn token_urls(scheme: &SecurityScheme) -> Vec<&str> {
     };
     let mut flows: Vec<&OAuthFlow> = flows.iter().collect();
     flows.sort_by_key(|flow| flow.kind != OAuthFlowKind::ClientCredentials);
-    flows.into_iter().filter_map(|flow| flow.token_url.as_deref()).collect()
+    flows
+        .into_iter()
+        .filter_map(|flow| flow.token_url.as_deref())
+        .collect()
 }
 
 /// Seals what was sent. A masked secret keeps what is stored under the same name.
@@ -204,7 +208,10 @@ pub(crate) async fn seal_all(
     schemes: &IndexMap<String, SecurityScheme>,
 ) -> Result<BTreeMap<String, StoredCredential>, CredentialProblem> {
     if sent.len() > MAX_CREDENTIALS {
-        return Err(CredentialProblem::unfit("credentials", "are too many: at most 32"));
+        return Err(CredentialProblem::unfit(
+            "credentials",
+            "are too many: at most 32",
+        ));
     }
     let mut sealed = BTreeMap::new();
     for (name, input) in sent {
@@ -277,9 +284,7 @@ impl Sealer<'_> {
                 ..empty
             }),
             Some(
-                SecurityScheme::Bearer
-                | SecurityScheme::OAuth2 { .. }
-                | SecurityScheme::OpenIdConnect { .. },
+                SecurityScheme::Bearer | SecurityScheme::OAuth2 { .. } | SecurityScheme::OpenIdConnect { .. },
             ) => Ok(CredentialFields {
                 kind: Some(CredentialType::Bearer),
                 token: Some(value),
@@ -326,7 +331,9 @@ impl Sealer<'_> {
             Some(SecurityScheme::Other { name }) => {
                 format!("is for `{name}`, which is not supported: a header of the provider may do instead")
             }
-            _ if schemes.is_empty() => "must say its `type`: the document declares no security schemes".into(),
+            _ if schemes.is_empty() => {
+                "must say its `type`: the document declares no security schemes".into()
+            }
             _ => {
                 let known: Vec<_> = schemes.keys().map(|name| format!("`{name}`")).collect();
                 format!(
@@ -347,8 +354,7 @@ impl Sealer<'_> {
         let (Some(location), Some(name)) = (location, name) else {
             return Err(self.unfit("must say where the key goes: `in` (header, query or cookie) and `name`"));
         };
-        let connection = rules::is_forbidden(&name) && !name.eq_ignore_ascii_case("authorization");
-        if location == ApiKeyIn::Header && (rules::name(&name).is_none() || connection) {
+        if location == ApiKeyIn::Header && (rules::name(&name).is_none() || is_of_the_connection(&name)) {
             return Err(self.unfit(&format!("cannot go into the header `{name}`")));
         }
         let value = self.needed(fields.value.or(fields.token), "value")?;
@@ -368,7 +374,9 @@ impl Sealer<'_> {
         let declared = self.scheme.is_some_and(|scheme| !token_urls(scheme).is_empty());
         match &fields.token_url {
             None if !declared => {
-                return Err(self.unfit("needs `token_url`: the document does not say where tokens are issued"));
+                return Err(
+                    self.unfit("needs `token_url`: the document does not say where tokens are issued")
+                );
             }
             Some(url) if url::Url::parse(url).is_err() => {
                 return Err(self.unfit("has a `token_url` that is not an absolute address"));
@@ -395,10 +403,14 @@ impl Sealer<'_> {
         if secret.expose_secret() == MASK {
             let kept = self.old.and_then(|old| {
                 let mut fields = old.sealed().into_iter();
-                fields.find(|(name, _)| *name == field).map(|(_, sealed)| sealed.clone())
+                fields
+                    .find(|(name, _)| *name == field)
+                    .map(|(_, sealed)| sealed.clone())
             });
             return kept.ok_or_else(|| {
-                self.unfit(&format!("was sent with a masked `{field}`, but none is stored: send the value"))
+                self.unfit(&format!(
+                    "was sent with a masked `{field}`, but none is stored: send the value"
+                ))
             });
         }
         let scope = StoredCredential::scope(self.account, self.provider, self.name, field);

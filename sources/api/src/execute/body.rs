@@ -134,13 +134,21 @@ fn urlencoded(
         Value::Object(members) => members,
         // A form that its document describes as one text comes ready made.
         Value::String(text) => return Ok(text.clone()),
-        _ => return Err(refused_at(place.whole(), "must be an object: its members are the form's fields")),
+        _ => {
+            return Err(refused_at(
+                place.whole(),
+                "must be an object: its members are the form's fields",
+            ));
+        }
     };
     let mut pairs = Pairs::new();
     for (name, member) in members {
         pairs.extend(form_field(name, member, fields.get(name)));
     }
-    let pairs: Vec<String> = pairs.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let pairs: Vec<String> = pairs
+        .into_iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
     Ok(pairs.join("&"))
 }
 
@@ -150,7 +158,11 @@ fn form_field(name: &str, value: &Value, encoding: Option<&FieldEncoding>) -> Pa
         style,
         explode,
         name,
-        escape: if allow_reserved { Escape::ReservedInQuery } else { Escape::Component },
+        escape: if allow_reserved {
+            Escape::ReservedInQuery
+        } else {
+            Escape::Component
+        },
     };
     match encoding {
         Some(FieldEncoding::Styled {
@@ -169,7 +181,10 @@ fn multipart_parts(
     place: &Place<'_>,
 ) -> Result<Vec<Part>, ToolError> {
     let Value::Object(members) = value else {
-        return Err(refused_at(place.whole(), "must be an object: its members are the form's parts"));
+        return Err(refused_at(
+            place.whole(),
+            "must be an object: its members are the form's parts",
+        ));
     };
     let mut parts = Vec::new();
     for (name, member) in members {
@@ -195,7 +210,9 @@ fn part(name: &str, value: &Value, kind: Option<&PartKind>) -> Option<Part> {
         bytes: text.into_bytes(),
     };
     let as_json = |content_type: &Option<String>| {
-        let content_type = content_type.clone().unwrap_or_else(|| "application/json".to_owned());
+        let content_type = content_type
+            .clone()
+            .unwrap_or_else(|| "application/json".to_owned());
         text(Some(content_type), value.to_string())
     };
     Some(match kind {

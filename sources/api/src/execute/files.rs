@@ -73,10 +73,7 @@ fn data_uri(rest: &str) -> Option<File> {
 
 fn base64(text: &str) -> Option<Vec<u8>> {
     let dense: Vec<u8> = text.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
-    STANDARD
-        .decode(&dense)
-        .or_else(|_| URL_SAFE.decode(&dense))
-        .ok()
+    STANDARD.decode(&dense).or_else(|_| URL_SAFE.decode(&dense)).ok()
 }
 
 /// The usual ending of a file of a media type, with its dot. Some services go by it.
@@ -125,7 +122,10 @@ mod tests {
             ("aGk", Some(file(b"hi", None, None))),
             (" aG\nk= ", Some(file(b"hi", None, None))),
             ("_-8", Some(file(&[0xff, 0xef], None, None))),
-            ("data:image/png;base64,aGk=", Some(file(b"hi", Some("image/png"), None))),
+            (
+                "data:image/png;base64,aGk=",
+                Some(file(b"hi", Some("image/png"), None)),
+            ),
             ("DATA:;base64,aGk%3D", Some(file(b"hi", None, None))),
             ("data:,a%20b", Some(file(b"a b", None, None))),
             (

@@ -1,28 +1,8 @@
 //! Headers and cookies: what a value may hold, and which of them a model may never fill.
 
+use crate::{compile::policy, normal::Location};
 use domain::ToolError;
 use http::{HeaderName, HeaderValue};
-
-/// Headers that no argument may set: they prove who calls, say where a request goes, or belong to the
-/// connection (RFC 9110, 7.6.1) and the framing of the message.
-const FORBIDDEN: &[&str] = &[
-    "authorization",
-    "connection",
-    "content-length",
-    "cookie",
-    "cookie2",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "set-cookie",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
 
 /// Words that mark a header as one that may carry a credential.
 const CREDENTIAL_WORDS: &[&str] = &[
@@ -39,7 +19,7 @@ const CREDENTIAL_WORDS: &[&str] = &[
 
 /// Whether no argument may ever set this header.
 pub(crate) fn is_forbidden(name: &str) -> bool {
-    FORBIDDEN.iter().any(|forbidden| name.eq_ignore_ascii_case(forbidden))
+    policy::is_withheld(name, Location::Header)
 }
 
 /// Whether a header's name says that it may carry a credential.

@@ -16,3 +16,5 @@ pub(crate) mod response;
 pub(crate) mod send;
 mod style;
 mod text;
+
+pub(crate) use text::in_charset as decode_text;

@@ -29,12 +29,14 @@ pub(crate) async fn encode(media_type: &str, parts: Vec<Part>) -> Result<Encoded
             written = written.file_name(quotable(&name));
         }
         if let Some(content_type) = part.content_type {
-            written = written.mime_str(&content_type).map_err(|_| ToolError::InvalidArgs {
-                violations: vec![domain::Violation {
-                    path: super::args::pointer(&part.name),
-                    message: format!("`{content_type}` is not a media type"),
-                }],
-            })?;
+            written = written
+                .mime_str(&content_type)
+                .map_err(|_| ToolError::InvalidArgs {
+                    violations: vec![domain::Violation {
+                        path: super::args::pointer(&part.name),
+                        message: format!("`{content_type}` is not a media type"),
+                    }],
+                })?;
         }
         form = form.part(quotable(&part.name), written);
     }

@@ -71,10 +71,22 @@ mod tests {
     #[test]
     fn each_place_escapes_what_would_end_it() {
         let table = [
-            (Escape::Component, "a/b?c#d&e=f+g h%", "a%2Fb%3Fc%23d%26e%3Df%2Bg%20h%25"),
+            (
+                Escape::Component,
+                "a/b?c#d&e=f+g h%",
+                "a%2Fb%3Fc%23d%26e%3Df%2Bg%20h%25",
+            ),
             (Escape::Component, "-._~é", "-._~%C3%A9"),
-            (Escape::ReservedInQuery, "a/b?c#d&e=f+g h%[", "a/b?c%23d%26e=f%2Bg%20h%25%5B"),
-            (Escape::ReservedInPath, "a/b?c#d&e=f+g h%\\", "a/b%3Fc%23d&e=f+g%20h%25%5C"),
+            (
+                Escape::ReservedInQuery,
+                "a/b?c#d&e=f+g h%[",
+                "a/b?c%23d%26e=f%2Bg%20h%25%5B",
+            ),
+            (
+                Escape::ReservedInPath,
+                "a/b?c#d&e=f+g h%\\",
+                "a/b%3Fc%23d&e=f+g%20h%25%5C",
+            ),
             (Escape::Cookie, "a=b; c,d\"%\n", "a=b%3B%20c%2Cd%22%25%0A"),
             (Escape::Verbatim, "a b", "a b"),
         ];

@@ -4,9 +4,7 @@
 
 use super::{
     args::{Args, refused},
-    body,
-    headers,
-    path,
+    body, headers, path,
     percent::Escape,
     style::{Pairs, Styled, text_of},
 };
@@ -80,7 +78,9 @@ pub(crate) async fn prepare(
             .ok_or_else(|| ToolError::internal("the document's media type cannot be a header"))?;
         headers.insert(header::CONTENT_TYPE, content_type);
     }
-    let is_multipart = body.as_ref().is_some_and(|b| b.content_type.starts_with("multipart/"));
+    let is_multipart = body
+        .as_ref()
+        .is_some_and(|b| b.content_type.starts_with("multipart/"));
     for (name, value) in &operation.fixed_headers {
         if let (Some(name), Some(value)) = (headers::name(name), headers::value(value))
             && !(is_multipart && name == header::CONTENT_TYPE)
@@ -271,7 +271,10 @@ fn add_cookies(
     arguments: &Pairs,
     credentials: &[(String, SecretString)],
 ) -> Result<(), ToolError> {
-    let mut pairs: Vec<String> = arguments.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let mut pairs: Vec<String> = arguments
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
     for (name, value) in credentials {
         let value = Escape::Cookie.apply(value.expose_secret());
         pairs.push(format!("{}={value}", Escape::Component.apply(name)));
@@ -280,7 +283,9 @@ fn add_cookies(
         return Ok(());
     }
     let own = headers.get(header::COOKIE).map(|own| own.as_bytes().to_vec());
-    let mut text = own.map(|own| [own.as_slice(), b"; "].concat()).unwrap_or_default();
+    let mut text = own
+        .map(|own| [own.as_slice(), b"; "].concat())
+        .unwrap_or_default();
     text.extend_from_slice(pairs.join("; ").as_bytes());
     let mut value =
         HeaderValue::from_bytes(&text).map_err(|_| ToolError::internal("the cookies cannot be a header"))?;

@@ -1,7 +1,10 @@
 //! From an answer to a tool's output: JSON as data, text by its charset, bytes as a resource; and a refusal
 //! by the service as an error a model can act on.
 
-use super::{send::{Bounds, asked_wait, translate}, text};
+use super::{
+    send::{Bounds, asked_wait, translate},
+    text,
+};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use domain::{Content, ToolError, ToolOutput};
 use egress::{Capped, Response};
@@ -12,13 +15,24 @@ use std::time::SystemTime;
 /// How much of a refusal's body is handed on, in bytes.
 const MAX_ERROR_BYTES: usize = 4 * 1024;
 /// Headers of a `HEAD` answer that say nothing of what was asked for.
-const HOP_HEADERS: &[&str] = &["connection", "keep-alive", "set-cookie", "transfer-encoding", "date", "server"];
+const HOP_HEADERS: &[&str] = &[
+    "connection",
+    "keep-alive",
+    "set-cookie",
+    "transfer-encoding",
+    "date",
+    "server",
+];
 
 /// Reads the answer to its end or its cap.
 ///
 /// # Errors
 /// [`ToolError::Upstream`] for every status but 2xx.
-pub(crate) async fn read(method: &Method, response: Response, bounds: Bounds) -> Result<ToolOutput, ToolError> {
+pub(crate) async fn read(
+    method: &Method,
+    response: Response,
+    bounds: Bounds,
+) -> Result<ToolOutput, ToolError> {
     let status = response.status();
     let headers = response.headers().clone();
     let uri = egress::safe_url(response.url());
@@ -73,7 +87,11 @@ fn binary(content_type: &str, uri: &str, body: &Capped, limit: u64) -> Result<To
         essence => essence,
     };
     Ok(ToolOutput {
-        content: vec![Content::blob(uri, media_type, &BASE64_STANDARD.encode(&body.bytes))],
+        content: vec![Content::blob(
+            uri,
+            media_type,
+            &BASE64_STANDARD.encode(&body.bytes),
+        )],
         ..ToolOutput::default()
     })
 }

@@ -69,7 +69,11 @@ pub(crate) async fn send(
 }
 
 async fn once(client: &egress::Client, request: &Prepared, bounds: Bounds) -> Result<Response, EgressError> {
-    let redirects = if request.method.is_safe() { MAX_REDIRECTS } else { 0 };
+    let redirects = if request.method.is_safe() {
+        MAX_REDIRECTS
+    } else {
+        0
+    };
     let mut builder = client
         .request(request.method.clone(), request.url.clone())
         .headers(request.headers.clone())
@@ -84,7 +88,10 @@ async fn once(client: &egress::Client, request: &Prepared, bounds: Bounds) -> Re
 
 /// Whether a failure may pass by itself: no connection, or one that broke.
 fn is_transient(error: &EgressError) -> bool {
-    matches!(error, EgressError::Connect { .. } | EgressError::Dns { .. } | EgressError::Protocol { .. })
+    matches!(
+        error,
+        EgressError::Connect { .. } | EgressError::Dns { .. } | EgressError::Protocol { .. }
+    )
 }
 
 /// How long the service asks to wait, where it asks.

@@ -38,11 +38,14 @@ pub(crate) fn decode(content_type: &str, bytes: &[u8]) -> Option<String> {
         let is_text = |text: &&str| !text.contains('\0');
         return std::str::from_utf8(bytes).ok().filter(is_text).map(str::to_owned);
     }
-    is_text(&media_type).then(|| {
-        let declared = charset(content_type).and_then(|label| Encoding::for_label(label.as_bytes()));
-        let (text, ..) = declared.unwrap_or(UTF_8).decode(bytes);
-        text.into_owned()
-    })
+    is_text(&media_type).then(|| in_charset(content_type, bytes))
+}
+
+/// A body that is known to be text: in the charset of its mark, else the declared one, else UTF-8.
+pub(crate) fn in_charset(content_type: &str, bytes: &[u8]) -> String {
+    let declared = charset(content_type).and_then(|label| Encoding::for_label(label.as_bytes()));
+    let (text, ..) = declared.unwrap_or(UTF_8).decode(bytes);
+    text.into_owned()
 }
 
 fn is_text(media_type: &str) -> bool {
@@ -66,8 +69,12 @@ fn charset(content_type: &str) -> Option<&str> {
 /// The text as data, where its type says JSON, or says nothing and it is an object or array.
 pub(crate) fn json(content_type: &str, text: &str) -> Option<Value> {
     let media_type = essence(content_type).to_ascii_lowercase();
-    let says_json = media_type == "application/json" || media_type == "text/json" || media_type.ends_with("+json");
-    let says_little = matches!(media_type.as_str(), "" | "application/octet-stream" | "text/plain");
+    let says_json =
+        media_type == "application/json" || media_type == "text/json" || media_type.ends_with("+json");
+    let says_little = matches!(
+        media_type.as_str(),
+        "" | "application/octet-stream" | "text/plain"
+    );
     let looks_json = || text.trim_start().starts_with(['{', '[']);
     if says_json || (says_little && looks_json()) {
         return serde_json::from_str(text).ok();

@@ -27,7 +27,10 @@ impl Changes {
         };
         let (old, new) = (by_name(old), by_name(new));
         let absent = |from: &BTreeMap<String, String>, of: &BTreeMap<String, String>| {
-            of.keys().filter(|name| !from.contains_key(*name)).cloned().collect()
+            of.keys()
+                .filter(|name| !from.contains_key(*name))
+                .cloned()
+                .collect()
         };
         Self {
             added: absent(&old, &new),

@@ -93,7 +93,10 @@ impl ApiTools {
             reason,
         };
         if !response.status().is_success() {
-            return Err(not_a_document(format!("answered with status {}", response.status())));
+            return Err(not_a_document(format!(
+                "answered with status {}",
+                response.status()
+            )));
         }
         let content_type = response
             .headers()

@@ -57,13 +57,19 @@ impl Importer {
 
 impl std::fmt::Debug for Importer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Importer").field("account", &self.account).finish_non_exhaustive()
+        f.debug_struct("Importer")
+            .field("account", &self.account)
+            .finish_non_exhaustive()
     }
 }
 
 impl ApiTools {
     /// Compiles a document without storing anything.
-    pub async fn validate(&self, account: &AccountId, input: DocumentInput) -> Result<Validated, ServiceError> {
+    pub async fn validate(
+        &self,
+        account: &AccountId,
+        input: DocumentInput,
+    ) -> Result<Validated, ServiceError> {
         let place = Place::of(input.openapi_schema, input.url, input.upload_id)?.ok_or_else(Place::needed)?;
         let select = input.select.and_then(super::Select::into_text);
         let loaded = self.load(account, place).await?;
@@ -80,15 +86,26 @@ impl ApiTools {
     pub async fn create(&self, importer: &Importer, input: ProviderInput) -> Result<Imported, ServiceError> {
         let account = &importer.account;
         check_texts(&input)?;
-        let name = input.name.clone().ok_or_else(|| ServiceError::invalid("/name", "is required"))?;
-        let place =
-            Place::of(input.openapi_schema, input.url, input.upload_id)?.ok_or_else(Place::needed)?;
+        let name = input
+            .name
+            .clone()
+            .ok_or_else(|| ServiceError::invalid("/name", "is required"))?;
+        let place = Place::of(input.openapi_schema, input.url, input.upload_id)?.ok_or_else(Place::needed)?;
         let loaded = self.load(account, place).await?;
         importer.report(1.0, "the document was read");
         let select = input.select.and_then(super::Select::into_text);
         let compiled = self.compiled(&loaded.text, select.as_deref()).await?;
-        importer.report(2.0, &format!("{} tools were compiled", compiled.document.operations.len()));
-        let Taken { api, bodies, report, asks, operations } = taken(compiled)?;
+        importer.report(
+            2.0,
+            &format!("{} tools were compiled", compiled.document.operations.len()),
+        );
+        let Taken {
+            api,
+            bodies,
+            report,
+            asks,
+            operations,
+        } = taken(compiled)?;
         let id = format!("api_{}", uuid::Uuid::now_v7().simple());
         let now = self.clock.now();
         let mut record = ProviderRecord {
@@ -116,7 +133,10 @@ impl ApiTools {
         record.credentials = seal_all(cipher, account, &id, credentials, &BTreeMap::new(), schemes).await?;
         record.origins = origins(&record, &operations).into_iter().collect();
         self.put_document(&record, loaded).await?;
-        let created = self.catalog.create(account, &id, &record.name, &record, bodies).await;
+        let created = self
+            .catalog
+            .create(account, &id, &record.name, &record, bodies)
+            .await;
         if let Err(error) = created {
             self.drop_document(&record.document).await;
             return Err(error.into());
@@ -156,10 +176,21 @@ impl ApiTools {
             None => old.select.clone(),
         };
         let compiled = self.compiled(&loaded.text, select.as_deref()).await?;
-        importer.report(2.0, &format!("{} tools were compiled", compiled.document.operations.len()));
-        let Taken { api, bodies, report, asks, operations } = taken(compiled)?;
+        importer.report(
+            2.0,
+            &format!("{} tools were compiled", compiled.document.operations.len()),
+        );
+        let Taken {
+            api,
+            bodies,
+            report,
+            asks,
+            operations,
+        } = taken(compiled)?;
         let mut record = ProviderRecord {
-            name: input.name.map_or_else(|| old.name.clone(), |name| name.trim().to_owned()),
+            name: input
+                .name
+                .map_or_else(|| old.name.clone(), |name| name.trim().to_owned()),
             icon: input.icon.unwrap_or_else(|| old.icon.clone()),
             description: input.description.unwrap_or_else(|| old.description.clone()),
             api: slim(api),
@@ -169,7 +200,11 @@ impl ApiTools {
                 None => old.server.clone(),
             },
             select,
-            document: if is_new { document_record(account, id, &loaded) } else { old.document.clone() },
+            document: if is_new {
+                document_record(account, id, &loaded)
+            } else {
+                old.document.clone()
+            },
             updated_at: self.clock.now(),
             ..old.clone()
         };
@@ -181,7 +216,8 @@ impl ApiTools {
         }
         if let Some(credentials) = input.credentials {
             let schemes = &record.api.security_schemes;
-            record.credentials = seal_all(cipher, account, id, credentials, &old.credentials, schemes).await?;
+            record.credentials =
+                seal_all(cipher, account, id, credentials, &old.credentials, schemes).await?;
         }
         record.origins = kept_origins(old, &record, &operations, &fresh)?;
         let changes = Changes::between(&self.catalog.all_bodies(account, &head).await?, &bodies);
@@ -189,7 +225,11 @@ impl ApiTools {
             self.put_document(&record, loaded).await?;
         }
         let revision = self.swap(account, &head, &record, bodies, &changes).await;
-        let gone = if revision.is_ok() { &old.document } else { &record.document };
+        let gone = if revision.is_ok() {
+            &old.document
+        } else {
+            &record.document
+        };
         if is_new {
             self.drop_document(gone).await;
         }
@@ -222,10 +262,14 @@ impl ApiTools {
         changes: &Changes,
     ) -> Result<u64, CatalogError> {
         if changes.is_empty() {
-            self.catalog.update_record(account, head, &record.name, record).await?;
+            self.catalog
+                .update_record(account, head, &record.name, record)
+                .await?;
             return Ok(head.revision);
         }
-        self.catalog.publish(account, head, &record.name, record, bodies).await
+        self.catalog
+            .publish(account, head, &record.name, record, bodies)
+            .await
     }
 
     /// The address that most operations go to, judged by the guard as far as that goes without a look-up.
@@ -271,7 +315,10 @@ impl ApiTools {
     }
 
     async fn stored_document(&self, record: &ProviderRecord) -> Result<Loaded, ServiceError> {
-        let blob = self.blobs.get(&record.document.blob, record.document.bytes).await?;
+        let blob = self
+            .blobs
+            .get(&record.document.blob, record.document.bytes)
+            .await?;
         Ok(Loaded {
             text: String::from_utf8_lossy(&blob.bytes).into_owned(),
             url: record.document.url.clone(),
@@ -301,7 +348,9 @@ fn taken(compiled: Compiled) -> Result<Taken, ServiceError> {
     Ok(Taken {
         api: compiled.document.api,
         bodies: operations.iter().map(body).collect::<Result<_, ServiceError>>()?,
-        asks: operations.iter().any(|o| o.security.iter().any(|way| !way.is_empty())),
+        asks: operations
+            .iter()
+            .any(|o| o.security.iter().any(|way| !way.is_empty())),
         operations,
         report: compiled.report,
     })
@@ -319,8 +368,12 @@ impl Fresh {
         credentials: &Option<BTreeMap<String, crate::credentials::CredentialInput>>,
     ) -> Self {
         Self {
-            headers: headers.as_ref().is_some_and(|all| all.iter().all(|h| !h.is_masked())),
-            credentials: credentials.as_ref().is_some_and(|all| all.values().all(|c| !c.is_masked())),
+            headers: headers
+                .as_ref()
+                .is_some_and(|all| all.iter().all(|h| !h.is_masked())),
+            credentials: credentials
+                .as_ref()
+                .is_some_and(|all| all.values().all(|c| !c.is_masked())),
         }
     }
 }
@@ -344,7 +397,11 @@ fn kept_origins(
         });
     }
     // Where old secrets stay, so do the origins they were given for: going back to one is no change.
-    Ok(if keeps_secrets { known.union(&now).cloned().collect() } else { now.into_iter().collect() })
+    Ok(if keeps_secrets {
+        known.union(&now).cloned().collect()
+    } else {
+        now.into_iter().collect()
+    })
 }
 
 /// Where a provider's requests and token requests go.
@@ -358,9 +415,14 @@ fn origins(record: &ProviderRecord, operations: &[Operation]) -> BTreeSet<String
         }
     }
     let declared = record.api.security_schemes.values().flat_map(token_urls);
-    let stored = record.credentials.values().filter_map(StoredCredential::token_url);
+    let stored = record
+        .credentials
+        .values()
+        .filter_map(StoredCredential::token_url);
     let tokens: Vec<&str> = declared.chain(stored).collect();
-    let token_urls = bases.iter().flat_map(|base| tokens.iter().filter_map(|url| base.join(url).ok()));
+    let token_urls = bases
+        .iter()
+        .flat_map(|base| tokens.iter().filter_map(|url| base.join(url).ok()));
     token_urls
         .chain(bases.iter().cloned())
         .map(|url| url.origin().ascii_serialization())
@@ -401,7 +463,10 @@ fn check_texts(input: &ProviderInput) -> Result<(), ServiceError> {
     if let Some(icon) = input.icon.as_deref().filter(|icon| !icon.is_empty())
         && (icon.len() > MAX_ICON || Url::parse(icon).is_err())
     {
-        return Err(ServiceError::invalid("/icon", "must be an address of at most 2048 bytes"));
+        return Err(ServiceError::invalid(
+            "/icon",
+            "must be an address of at most 2048 bytes",
+        ));
     }
     let limits = [
         ("/description", &input.description, MAX_DESCRIPTION),
@@ -410,7 +475,10 @@ fn check_texts(input: &ProviderInput) -> Result<(), ServiceError> {
     ];
     for (path, text, limit) in limits {
         if text.as_ref().is_some_and(|text| text.len() > limit) {
-            return Err(ServiceError::invalid(path, format!("is longer than {limit} bytes")));
+            return Err(ServiceError::invalid(
+                path,
+                format!("is longer than {limit} bytes"),
+            ));
         }
     }
     Ok(())

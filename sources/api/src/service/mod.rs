@@ -15,7 +15,9 @@ mod views;
 
 pub use changes::Changes;
 pub use error::ServiceError;
+pub use import::Importer;
 pub use input::{DocumentInput, DocumentText, ProviderInput, Select, ToolPatch};
+pub use read::Paged;
 pub use views::{HeaderView, Imported, InputView, ProviderView, SchemeView, ToolView, Validated};
 
 use crate::{source::ApiSource, tool::Wire};
@@ -87,7 +89,10 @@ impl ApiTools {
     ) -> Result<Toolset, ServiceError> {
         use domain::{AccountContext, ToolKind, ToolRef, ToolSource, toolset::ApprovalPolicy};
         let refs = vec![ToolRef::new(ToolKind::ApiTool, provider, tool)];
-        let resolved = self.source.resolve(&refs, &AccountContext::new(account.clone())).await;
+        let resolved = self
+            .source
+            .resolve(&refs, &AccountContext::new(account.clone()))
+            .await;
         let set = Toolset::new(refs, resolved, &[], ApprovalPolicy::Never, self.runtime.clone());
         match set.problems().first() {
             Some(problem) => Err(ServiceError::Unresolved(problem.clone())),

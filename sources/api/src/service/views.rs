@@ -215,10 +215,17 @@ impl ProviderView {
             headers: record
                 .headers
                 .into_iter()
-                .map(|h| HeaderView { key: h.key, value: MASK })
+                .map(|h| HeaderView {
+                    key: h.key,
+                    value: MASK,
+                })
                 .collect(),
             security_schemes: record.api.security_schemes.into_iter().map(scheme).collect(),
-            credentials: record.credentials.iter().map(|(name, c)| (name.clone(), c.view())).collect(),
+            credentials: record
+                .credentials
+                .iter()
+                .map(|(name, c)| (name.clone(), c.view()))
+                .collect(),
             created_at: record.created_at,
             updated_at: record.updated_at,
             openapi_schema: None,
@@ -255,9 +262,9 @@ impl ToolView {
 
 /// The members of an object's schema.
 fn inputs(schema: &Value) -> Vec<InputView> {
-    let required: Vec<&str> = schema["required"].as_array().map_or_else(Vec::new, |names| {
-        names.iter().filter_map(Value::as_str).collect()
-    });
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .map_or_else(Vec::new, |names| names.iter().filter_map(Value::as_str).collect());
     let Some(members) = schema["properties"].as_object() else {
         return Vec::new();
     };
@@ -276,7 +283,9 @@ fn inputs(schema: &Value) -> Vec<InputView> {
 
 /// What a `$ref` into the same schema leads to; one step is enough for a form.
 fn referred<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
-    let target = schema["$ref"].as_str().and_then(|r| root.pointer(r.strip_prefix('#')?));
+    let target = schema["$ref"]
+        .as_str()
+        .and_then(|r| root.pointer(r.strip_prefix('#')?));
     target.unwrap_or(schema)
 }
 

@@ -47,7 +47,7 @@ fn parse(address: &str, document: Option<&Url>) -> Result<Url, String> {
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(
-            "the server's address may not hold a user name or password: give them as credentials".into(),
+            "the server's address may not hold a user name or password: give them as credentials".into()
         );
     }
     Ok(url)

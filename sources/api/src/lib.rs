@@ -23,6 +23,8 @@ pub mod record;
 pub mod report;
 pub mod service;
 pub mod source;
+#[cfg(test)]
+mod testing;
 mod tool;
 
 pub use service::{ApiTools, ApiToolsPorts};

@@ -106,11 +106,7 @@ impl ProviderRecord {
 
     /// The address an operation is sent to, or why there is none.
     pub(crate) fn base_of(&self, operation: &Operation) -> Result<url::Url, String> {
-        crate::base::of(
-            operation.servers(&self.api),
-            self.server.as_deref(),
-            self.document.url.as_deref(),
-        )
+        crate::base::of(operation.servers(&self.api), self.server.as_deref(), self.document.url.as_deref())
     }
 }
 
@@ -122,14 +118,11 @@ impl ToolOverride {
 
     /// How long a call may take.
     pub(crate) fn timeout(&self) -> Duration {
-        self.timeout_s.map_or(DEFAULT_TIMEOUT, |s| {
-            Duration::from_secs(s.into()).min(MAX_TIMEOUT)
-        })
+        self.timeout_s.map_or(DEFAULT_TIMEOUT, |s| Duration::from_secs(s.into()).min(MAX_TIMEOUT))
     }
 
     /// How much of an answer is read.
     pub(crate) fn max_bytes(&self) -> u64 {
-        self.max_response_bytes
-            .map_or(DEFAULT_RESPONSE_BYTES, |bytes| bytes.clamp(1, MAX_RESPONSE_BYTES))
+        self.max_response_bytes.map_or(DEFAULT_RESPONSE_BYTES, |bytes| bytes.clamp(1, MAX_RESPONSE_BYTES))
     }
 }

@@ -44,11 +44,7 @@ impl ApiSource {
             let bytes: usize = schemas.into_iter().flatten().map(|s| json_size(s.value())).sum();
             u32::try_from(BASE_BYTES + key.1.len() + bytes).unwrap_or(u32::MAX)
         };
-        Self {
-            catalog,
-            wire,
-            operations: Cache::builder().max_capacity(CACHE_BYTES).weigher(weight).build(),
-        }
+        Self { catalog, wire, operations: Cache::builder().max_capacity(CACHE_BYTES).weigher(weight).build() }
     }
 
     /// The heads of the providers that are referred to, by id.
@@ -115,10 +111,7 @@ impl ApiSource {
         };
         Unresolved::new(
             ProblemCode::ToolNotFound,
-            format!(
-                "the API `{}` has no operation `{}`{hint}",
-                head.record.name, reference.tool_id
-            ),
+            format!("the API `{}` has no operation `{}`{hint}", head.record.name, reference.tool_id),
         )
     }
 }
@@ -131,10 +124,8 @@ impl ToolSource for ApiSource {
 
     async fn resolve(&self, refs: &[ToolRef], cx: &AccountContext) -> Vec<Result<Arc<dyn Tool>, Unresolved>> {
         let failed = |error: &TableError| {
-            let problem = Unresolved::new(
-                ProblemCode::StoreFailed,
-                format!("the store could not be read: {error}"),
-            );
+            let problem =
+                Unresolved::new(ProblemCode::StoreFailed, format!("the store could not be read: {error}"));
             refs.iter().map(|_| Err(problem.clone())).collect()
         };
         let heads = match self.heads(refs, &cx.account).await {
@@ -160,11 +151,7 @@ impl ToolSource for ApiSource {
                     let provider = providers
                         .entry(head.id.as_str())
                         .or_insert_with(|| Arc::new(provider_of(head, &cx.account)));
-                    Ok(Arc::new(ApiTool::new(
-                        operation.clone(),
-                        provider.clone(),
-                        self.wire.clone(),
-                    )))
+                    Ok(Arc::new(ApiTool::new(operation.clone(), provider.clone(), self.wire.clone())))
                 }
             });
         }
@@ -191,9 +178,7 @@ fn listing(head: &Head<ProviderRecord>, name: &str, body: Value) -> Option<ToolL
         provider_name: head.record.name.clone(),
         name: changes.rename.unwrap_or_else(|| operation.name.clone()),
         title: changes.title.unwrap_or_else(|| operation.title.clone()),
-        description: changes
-            .description
-            .unwrap_or_else(|| operation.description.clone()),
+        description: changes.description.unwrap_or_else(|| operation.description.clone()),
         annotations: operation.annotations,
         enabled: !changes.disabled,
     })
@@ -210,22 +195,12 @@ fn provider_of(head: &Head<ProviderRecord>, account: &AccountId) -> Provider {
 
 fn check(head: &Head<ProviderRecord>, reference: &ToolRef) -> Result<(), Unresolved> {
     if !reference.params.is_empty() {
-        return Err(Unresolved::new(
-            ProblemCode::InvalidParams,
-            "API tools have no params: send `{}`",
-        ));
+        return Err(Unresolved::new(ProblemCode::InvalidParams, "API tools have no params: send `{}`"));
     }
-    if head
-        .record
-        .override_of(&reference.tool_id)
-        .is_some_and(|o| o.disabled)
-    {
+    if head.record.override_of(&reference.tool_id).is_some_and(|o| o.disabled) {
         return Err(Unresolved::new(
             ProblemCode::Disabled,
-            format!(
-                "`{}` of the API `{}` is switched off",
-                reference.tool_id, head.record.name
-            ),
+            format!("`{}` of the API `{}` is switched off", reference.tool_id, head.record.name),
         ));
     }
     Ok(())
@@ -234,10 +209,7 @@ fn check(head: &Head<ProviderRecord>, reference: &ToolRef) -> Result<(), Unresol
 fn provider_not_found(reference: &ToolRef) -> Unresolved {
     Unresolved::new(
         ProblemCode::ProviderNotFound,
-        format!(
-            "there is no API provider `{}`: it may have been deleted",
-            reference.provider_id
-        ),
+        format!("there is no API provider `{}`: it may have been deleted", reference.provider_id),
     )
 }
 
@@ -253,28 +225,16 @@ pub(crate) fn read(provider: &str, name: &str, body: Value) -> Option<Arc<Operat
 pub(crate) fn nearest(name: &str, names: &[String]) -> Vec<String> {
     let lower = name.to_lowercase();
     let near = |other: &String| (strsim::jaro_winkler(&lower, &other.to_lowercase()), other.clone());
-    let mut ranked: Vec<(f64, String)> = names
-        .iter()
-        .map(near)
-        .filter(|(score, _)| *score >= NEAR)
-        .collect();
+    let mut ranked: Vec<(f64, String)> = names.iter().map(near).filter(|(score, _)| *score >= NEAR).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    ranked
-        .into_iter()
-        .take(MAX_HINTS)
-        .map(|(_, name)| format!("`{name}`"))
-        .collect()
+    ranked.into_iter().take(MAX_HINTS).map(|(_, name)| format!("`{name}`")).collect()
 }
 
 fn json_size(value: &Value) -> usize {
     match value {
         Value::Array(items) => items.iter().map(json_size).sum::<usize>() + 32,
         Value::Object(members) => {
-            members
-                .iter()
-                .map(|(k, v)| k.len() + 48 + json_size(v))
-                .sum::<usize>()
-                + 64
+            members.iter().map(|(k, v)| k.len() + 48 + json_size(v)).sum::<usize>() + 64
         }
         Value::String(text) => text.len() + 32,
         _ => 32,

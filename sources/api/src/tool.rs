@@ -33,11 +33,7 @@ pub(crate) struct Wire {
 
 impl Wire {
     pub(crate) fn new(client: egress::Client, cipher: Arc<dyn Cipher>, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            tokens: Tokens::new(client.clone(), clock),
-            client,
-            cipher,
-        }
+        Self { tokens: Tokens::new(client.clone(), clock), client, cipher }
     }
 }
 
@@ -60,11 +56,7 @@ pub(crate) struct ApiTool {
 
 impl ApiTool {
     pub(crate) fn new(operation: Arc<Operation>, provider: Arc<Provider>, wire: Arc<Wire>) -> Self {
-        let changes = provider
-            .record
-            .override_of(&operation.name)
-            .cloned()
-            .unwrap_or_default();
+        let changes = provider.record.override_of(&operation.name).cloned().unwrap_or_default();
         let kept = |changed: &Option<String>, own: &str| changed.clone().unwrap_or_else(|| own.to_owned());
         let spec = ToolSpec {
             name: kept(&changes.rename, &operation.name),
@@ -79,13 +71,7 @@ impl ApiTool {
                 revision: provider.revision,
             },
         };
-        Self {
-            spec,
-            operation,
-            provider,
-            wire,
-            changes,
-        }
+        Self { spec, operation, provider, wire, changes }
     }
 }
 
@@ -97,12 +83,7 @@ impl Tool for ApiTool {
 
     async fn call(&self, args: Value, cx: &CallContext) -> Result<ToolOutput, ToolError> {
         let timeout = self.changes.timeout().min(cx.remaining());
-        let call = Call {
-            tool: self,
-            bounds: Bounds::new(timeout, self.changes.max_bytes()),
-            args,
-            cx,
-        };
+        let call = Call { tool: self, bounds: Bounds::new(timeout, self.changes.max_bytes()), args, cx };
         call.run().await
     }
 }
@@ -209,21 +190,14 @@ impl Call<'_> {
 
 /// Names under which the API expects credentials: no argument may fill them.
 fn guarded(record: &ProviderRecord) -> Vec<(Location, String)> {
-    let declared = record
-        .api
-        .security_schemes
-        .values()
-        .filter_map(|scheme| match scheme {
-            SecurityScheme::ApiKey { name, location } => Some((*location, name.clone())),
-            _ => None,
-        });
-    let stored = record
-        .credentials
-        .values()
-        .filter_map(|credential| match credential {
-            credentials::StoredCredential::ApiKey { location, name, .. } => Some((*location, name.clone())),
-            _ => None,
-        });
+    let declared = record.api.security_schemes.values().filter_map(|scheme| match scheme {
+        SecurityScheme::ApiKey { name, location } => Some((*location, name.clone())),
+        _ => None,
+    });
+    let stored = record.credentials.values().filter_map(|credential| match credential {
+        credentials::StoredCredential::ApiKey { location, name, .. } => Some((*location, name.clone())),
+        _ => None,
+    });
     let place = |(location, name): (ApiKeyIn, String)| (credentials::location_of(location), name);
     declared.chain(stored).map(place).collect()
 }

@@ -47,10 +47,7 @@ pub(crate) fn choose<'a>(operation: &'a Operation, stored: Stored<'a>) -> Choice
         .iter()
         .filter(|(name, _)| !stored.asks || !stored.api.security_schemes.contains_key(*name))
         .map(|(name, credential)| stored.used(name, credential, &[]));
-    let mut choice = Choice {
-        uses: always.collect(),
-        missing: None,
-    };
+    let mut choice = Choice { uses: always.collect(), missing: None };
     let missing_of = |way: &&Vec<SchemeUse>| way.iter().filter(|s| !stored.has(s)).count();
     let nonempty = operation.security.iter().filter(|way| !way.is_empty());
     let best = nonempty.min_by_key(missing_of);
@@ -62,9 +59,7 @@ pub(crate) fn choose<'a>(operation: &'a Operation, stored: Stored<'a>) -> Choice
         for needed in way {
             match stored.credentials.get(&needed.scheme) {
                 Some(credential) if stored.asks => {
-                    choice
-                        .uses
-                        .push(stored.used(&needed.scheme, credential, &needed.scopes));
+                    choice.uses.push(stored.used(&needed.scheme, credential, &needed.scopes));
                 }
                 Some(_) => {}
                 None if stored.has(needed) => {}
@@ -85,12 +80,7 @@ pub(crate) fn choose<'a>(operation: &'a Operation, stored: Stored<'a>) -> Choice
 
 impl<'a> Stored<'a> {
     fn used(self, name: &'a str, credential: &'a StoredCredential, scopes: &'a [String]) -> Use<'a> {
-        Use {
-            name,
-            credential,
-            scheme: self.api.security_schemes.get(name),
-            scopes,
-        }
+        Use { name, credential, scheme: self.api.security_schemes.get(name), scopes }
     }
 
     /// Whether a scheme's credential is stored, or a header of the provider stands for it.
@@ -99,16 +89,11 @@ impl<'a> Stored<'a> {
             return true;
         }
         let header = match self.api.security_schemes.get(&needed.scheme) {
-            Some(SecurityScheme::ApiKey {
-                name,
-                location: ApiKeyIn::Header,
-            }) => name.as_str(),
+            Some(SecurityScheme::ApiKey { name, location: ApiKeyIn::Header }) => name.as_str(),
             Some(SecurityScheme::ApiKey { .. } | SecurityScheme::MutualTls) | None => return false,
             Some(_) => "authorization",
         };
-        self.headers
-            .iter()
-            .any(|own| own.key.eq_ignore_ascii_case(header))
+        self.headers.iter().any(|own| own.key.eq_ignore_ascii_case(header))
     }
 
     fn describe(self, scheme: &str) -> String {
@@ -136,11 +121,7 @@ impl<'a> Stored<'a> {
 fn gives(uses: &[Use<'_>], headers: &[StoredHeader], withheld: &Withheld) -> bool {
     let is_header = withheld.location == Location::Header;
     let same = |name: &str| {
-        if is_header {
-            name.eq_ignore_ascii_case(&withheld.name)
-        } else {
-            name == withheld.name
-        }
+        if is_header { name.eq_ignore_ascii_case(&withheld.name) } else { name == withheld.name }
     };
     let credential = |used: &Use<'_>| match used.credential {
         StoredCredential::ApiKey { location, name, .. } => {

@@ -79,10 +79,7 @@ pub(crate) async fn seal_headers(
         let value = match (value.expose_secret() == MASK, kept()) {
             (true, Some(old)) => old.value.clone(),
             (true, None) => {
-                return Err(problem(
-                    &key,
-                    "was sent masked, but no value is stored for it: send the value",
-                ));
+                return Err(problem(&key, "was sent masked, but no value is stored for it: send the value"));
             }
             (false, _) => {
                 let scope = StoredHeader::scope(account, provider, &key);
@@ -109,8 +106,6 @@ fn check(key: &str, value: &SecretString) -> Result<(), &'static str> {
 
 impl fmt::Debug for HeaderInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HeaderInput")
-            .field("key", &self.key)
-            .finish_non_exhaustive()
+        f.debug_struct("HeaderInput").field("key", &self.key).finish_non_exhaustive()
     }
 }

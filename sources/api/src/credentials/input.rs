@@ -92,14 +92,11 @@ impl CredentialInput {
     pub(crate) fn is_masked(&self) -> bool {
         let secrets = match self {
             Self::Value(value) => vec![Some(value)],
-            Self::Fields(f) => [&f.value, &f.token, &f.username, &f.password, &f.client_secret]
-                .map(Option::as_ref)
-                .to_vec(),
+            Self::Fields(f) => {
+                [&f.value, &f.token, &f.username, &f.password, &f.client_secret].map(Option::as_ref).to_vec()
+            }
         };
-        secrets
-            .into_iter()
-            .flatten()
-            .any(|secret| secret.expose_secret() == MASK)
+        secrets.into_iter().flatten().any(|secret| secret.expose_secret() == MASK)
     }
 }
 

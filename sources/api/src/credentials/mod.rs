@@ -49,9 +49,6 @@ pub enum CredentialProblem {
 
 impl CredentialProblem {
     fn unfit(name: &str, reason: impl Into<String>) -> Self {
-        Self::Unfit {
-            name: name.to_owned(),
-            reason: reason.into(),
-        }
+        Self::Unfit { name: name.to_owned(), reason: reason.into() }
     }
 }

@@ -66,14 +66,7 @@ struct Answer {
 impl Tokens {
     /// Tokens fetched by `client`.
     pub(crate) fn new(client: egress::Client, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            kept: Cache::builder()
-                .max_capacity(MAX_TOKENS)
-                .time_to_idle(IDLE)
-                .build(),
-            client,
-            clock,
-        }
+        Self { kept: Cache::builder().max_capacity(MAX_TOKENS).time_to_idle(IDLE).build(), client, clock }
     }
 
     /// A token that works: the kept one, unless it is about to expire or is the one that was refused.
@@ -107,10 +100,8 @@ impl Tokens {
             .await
             .map_err(|e| crate::execute::send::translate(&e, timeout))?;
         let status = response.status().as_u16();
-        let capped = response
-            .bytes_capped()
-            .await
-            .map_err(|e| crate::execute::send::translate(&e, timeout))?;
+        let capped =
+            response.bytes_capped().await.map_err(|e| crate::execute::send::translate(&e, timeout))?;
         let answer: Option<Answer> = serde_json::from_slice(&capped.bytes).ok();
         token_of(request, status, answer, asked_at)
     }
@@ -129,10 +120,7 @@ impl Tokens {
         let builder = self
             .client
             .post(request.url.clone())
-            .header(
-                header::CONTENT_TYPE,
-                HeaderValue::from_static("application/x-www-form-urlencoded"),
-            )
+            .header(header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"))
             .header(header::ACCEPT, HeaderValue::from_static("application/json"))
             .body(form.finish())
             .timeout(timeout)
@@ -145,10 +133,7 @@ impl Tokens {
         let encoded = |text: &str| {
             SecretString::from(url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>())
         };
-        let proof = basic(
-            &encoded(&request.client_id),
-            &encoded(request.client_secret.expose_secret()),
-        );
+        let proof = basic(&encoded(&request.client_id), &encoded(request.client_secret.expose_secret()));
         builder.secret_header(header::AUTHORIZATION, &proof)
     }
 }
@@ -164,40 +149,20 @@ fn token_of(
     let code = answer.as_ref().and_then(|a| a.error.as_deref()).map(safe_code);
     let said = code.map(|code| format!(": {code}")).unwrap_or_default();
     match (status, answer) {
-        (
-            200..=299,
-            Some(Answer {
-                access_token: Some(value),
-                token_type,
-                expires_in,
-                ..
-            }),
-        ) => {
+        (200..=299, Some(Answer { access_token: Some(value), token_type, expires_in, .. })) => {
             if token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
                 return Err(ToolError::Upstream {
                     status,
-                    body: format!(
-                        "{host} issued a token for `{}` that is no bearer token",
-                        request.name
-                    ),
+                    body: format!("{host} issued a token for `{}` that is no bearer token", request.name),
                 });
             }
-            let life = expires_in
-                .as_ref()
-                .and_then(seconds)
-                .unwrap_or(UNSAID_LIFE)
-                .max(0);
+            let life = expires_in.as_ref().and_then(seconds).unwrap_or(UNSAID_LIFE).max(0);
             let used = life - MARGIN.min(life / 10);
-            let use_until = asked_at
-                .checked_add(SignedDuration::from_secs(used))
-                .unwrap_or(Timestamp::MAX);
+            let use_until = asked_at.checked_add(SignedDuration::from_secs(used)).unwrap_or(Timestamp::MAX);
             Ok(Token { value, use_until })
         }
         (400..=403, _) => Err(ToolError::MissingCredential {
-            what: format!(
-                "{host} issues no token for `{}` (status {status}{said})",
-                request.name
-            ),
+            what: format!("{host} issues no token for `{}` (status {status}{said})", request.name),
         }),
         _ => Err(ToolError::Upstream {
             status,
@@ -213,13 +178,7 @@ fn safe_code(code: &str) -> String {
 
 /// `expires_in` as issuers write it: a number, or a number in quotes.
 fn seconds(value: &serde_json::Value) -> Option<i64> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a life beyond the range is cut to it"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "a life beyond the range is cut to it")]
     let whole = |x: f64| x as i64;
-    value
-        .as_i64()
-        .or_else(|| value.as_f64().map(whole))
-        .or_else(|| value.as_str()?.trim().parse().ok())
+    value.as_i64().or_else(|| value.as_f64().map(whole)).or_else(|| value.as_str()?.trim().parse().ok())
 }

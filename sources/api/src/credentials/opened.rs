@@ -45,17 +45,10 @@ pub(crate) async fn open(
     choice: &Choice<'_>,
     refused: &[(TokenRequest, SecretString)],
 ) -> Result<OpenedCredentials, ToolError> {
-    let mut opened = OpenedCredentials {
-        additions: Additions::default(),
-        tokens: Vec::new(),
-    };
+    let mut opened = OpenedCredentials { additions: Additions::default(), tokens: Vec::new() };
     for own in headers {
         let scope = StoredHeader::scope(opener.account, opener.provider, &own.key);
-        let value = opener
-            .cipher
-            .open(&scope, &own.value)
-            .await
-            .map_err(|e| closed(&e))?;
+        let value = opener.cipher.open(&scope, &own.value).await.map_err(|e| closed(&e))?;
         if let Some(name) = rules::name(&own.key) {
             opened.additions.headers.push((name, value));
         }
@@ -75,11 +68,7 @@ impl Opener<'_> {
     ) -> Result<(), ToolError> {
         let additions = &mut opened.additions;
         let authorization = match used.credential {
-            StoredCredential::ApiKey {
-                location,
-                name,
-                value,
-            } => {
+            StoredCredential::ApiKey { location, name, value } => {
                 let value = self.opened(used.name, "value", value).await?;
                 match (location, rules::name(name)) {
                     (ApiKeyIn::Header, Some(name)) => additions.credential_headers.push((name, value)),
@@ -97,43 +86,30 @@ impl Opener<'_> {
             StoredCredential::Bearer { token } => bearer(&self.opened(used.name, "token", token).await?),
             StoredCredential::OAuth2 { .. } => {
                 let request = self.token_request(used).await?;
-                let stale = refused
-                    .iter()
-                    .find(|(old, _)| old.key == request.key)
-                    .map(|(_, token)| token);
+                let stale = refused.iter().find(|(old, _)| old.key == request.key).map(|(_, token)| token);
                 let token = self.tokens.get(&request, stale, self.timeout).await?;
                 let value = bearer(&token);
                 opened.tokens.push((request, token));
                 value
             }
         };
-        opened
-            .additions
-            .credential_headers
-            .push((header::AUTHORIZATION, authorization));
+        opened.additions.credential_headers.push((header::AUTHORIZATION, authorization));
         Ok(())
     }
 
     async fn token_request(self, used: &Use<'_>) -> Result<TokenRequest, ToolError> {
-        let StoredCredential::OAuth2 {
-            client_id,
-            client_secret,
-            token_url,
-            scopes,
-            client_auth,
-            extra,
-        } = used.credential
+        let StoredCredential::OAuth2 { client_id, client_secret, token_url, scopes, client_auth, extra } =
+            used.credential
         else {
             return Err(ToolError::internal("the credential is no OAuth 2 client"));
         };
         let declared = || used.scheme.and_then(|scheme| token_urls(scheme).first().copied());
-        let url = token_url
-            .as_deref()
-            .or_else(declared)
-            .and_then(|url| self.base.join(url).ok())
-            .ok_or_else(|| ToolError::MissingCredential {
-                what: format!("`{}` has no usable `token_url`", used.name),
-            })?;
+        let url =
+            token_url.as_deref().or_else(declared).and_then(|url| self.base.join(url).ok()).ok_or_else(
+                || ToolError::MissingCredential {
+                    what: format!("`{}` has no usable `token_url`", used.name),
+                },
+            )?;
         let scopes = scopes.as_deref().unwrap_or(used.scopes).join(" ");
         let key = [
             self.account.as_str(),

@@ -116,12 +116,7 @@ pub struct CredentialView {
 impl StoredCredential {
     /// The place a field is sealed for.
     pub(crate) fn scope(account: &AccountId, provider: &str, name: &str, field: &str) -> Scope {
-        Scope::new(
-            account,
-            Kind::ApiTool,
-            provider,
-            format!("credentials/{name}/{field}"),
-        )
+        Scope::new(account, Kind::ApiTool, provider, format!("credentials/{name}/{field}"))
     }
 
     /// The sealed fields by their names.
@@ -164,14 +159,7 @@ impl StoredCredential {
                 token: masked,
                 ..CredentialView::default()
             },
-            Self::OAuth2 {
-                client_id,
-                token_url,
-                scopes,
-                client_auth,
-                extra,
-                ..
-            } => CredentialView {
+            Self::OAuth2 { client_id, token_url, scopes, client_auth, extra, .. } => CredentialView {
                 kind: Some(CredentialType::OAuth2),
                 client_id: Some(client_id.clone()),
                 client_secret: masked,
@@ -192,10 +180,7 @@ pub(crate) fn token_urls(scheme: &SecurityScheme) -> Vec<&str> {
     };
     let mut flows: Vec<&OAuthFlow> = flows.iter().collect();
     flows.sort_by_key(|flow| flow.kind != OAuthFlowKind::ClientCredentials);
-    flows
-        .into_iter()
-        .filter_map(|flow| flow.token_url.as_deref())
-        .collect()
+    flows.into_iter().filter_map(|flow| flow.token_url.as_deref()).collect()
 }
 
 /// Seals what was sent. A masked secret keeps what is stored under the same name.
@@ -208,10 +193,7 @@ pub(crate) async fn seal_all(
     schemes: &IndexMap<String, SecurityScheme>,
 ) -> Result<BTreeMap<String, StoredCredential>, CredentialProblem> {
     if sent.len() > MAX_CREDENTIALS {
-        return Err(CredentialProblem::unfit(
-            "credentials",
-            "are too many: at most 32",
-        ));
+        return Err(CredentialProblem::unfit("credentials", "are too many: at most 32"));
     }
     let mut sealed = BTreeMap::new();
     for (name, input) in sent {
@@ -263,9 +245,7 @@ impl Sealer<'_> {
             }
             CredentialType::Bearer => {
                 let token = self.needed(fields.token.or(fields.value), "token")?;
-                Ok(StoredCredential::Bearer {
-                    token: self.seal("token", &token).await?,
-                })
+                Ok(StoredCredential::Bearer { token: self.seal("token", &token).await? })
             }
             CredentialType::OAuth2 => self.oauth2(fields).await,
         }
@@ -279,17 +259,10 @@ impl Sealer<'_> {
     ) -> Result<CredentialFields, CredentialProblem> {
         let empty = CredentialFields::default();
         match self.scheme {
-            Some(SecurityScheme::ApiKey { .. }) => Ok(CredentialFields {
-                value: Some(value),
-                ..empty
-            }),
+            Some(SecurityScheme::ApiKey { .. }) => Ok(CredentialFields { value: Some(value), ..empty }),
             Some(
                 SecurityScheme::Bearer | SecurityScheme::OAuth2 { .. } | SecurityScheme::OpenIdConnect { .. },
-            ) => Ok(CredentialFields {
-                kind: Some(CredentialType::Bearer),
-                token: Some(value),
-                ..empty
-            }),
+            ) => Ok(CredentialFields { kind: Some(CredentialType::Bearer), token: Some(value), ..empty }),
             Some(SecurityScheme::Basic) => Err(self.unfit("needs `username` and `password`")),
             _ => self.kind_of(&empty, schemes).map(|_| empty),
         }
@@ -358,18 +331,12 @@ impl Sealer<'_> {
             return Err(self.unfit(&format!("cannot go into the header `{name}`")));
         }
         let value = self.needed(fields.value.or(fields.token), "value")?;
-        Ok(StoredCredential::ApiKey {
-            location,
-            name,
-            value: self.seal("value", &value).await?,
-        })
+        Ok(StoredCredential::ApiKey { location, name, value: self.seal("value", &value).await? })
     }
 
     async fn oauth2(&self, fields: CredentialFields) -> Result<StoredCredential, CredentialProblem> {
-        let client_id = fields
-            .client_id
-            .filter(|id| !id.is_empty())
-            .ok_or_else(|| self.unfit("needs `client_id`"))?;
+        let client_id =
+            fields.client_id.filter(|id| !id.is_empty()).ok_or_else(|| self.unfit("needs `client_id`"))?;
         let client_secret = self.needed(fields.client_secret, "client_secret")?;
         let declared = self.scheme.is_some_and(|scheme| !token_urls(scheme).is_empty());
         match &fields.token_url {
@@ -403,14 +370,10 @@ impl Sealer<'_> {
         if secret.expose_secret() == MASK {
             let kept = self.old.and_then(|old| {
                 let mut fields = old.sealed().into_iter();
-                fields
-                    .find(|(name, _)| *name == field)
-                    .map(|(_, sealed)| sealed.clone())
+                fields.find(|(name, _)| *name == field).map(|(_, sealed)| sealed.clone())
             });
             return kept.ok_or_else(|| {
-                self.unfit(&format!(
-                    "was sent with a masked `{field}`, but none is stored: send the value"
-                ))
+                self.unfit(&format!("was sent with a masked `{field}`, but none is stored: send the value"))
             });
         }
         let scope = StoredCredential::scope(self.account, self.provider, self.name, field);

@@ -18,10 +18,5 @@ pub(crate) fn refused(arg: &str, message: impl Into<String>) -> ToolError {
 
 /// A refusal of what stands at a pointer into the arguments.
 pub(crate) fn refused_at(path: String, message: impl Into<String>) -> ToolError {
-    ToolError::InvalidArgs {
-        violations: vec![Violation {
-            path,
-            message: message.into(),
-        }],
-    }
+    ToolError::InvalidArgs { violations: vec![Violation { path, message: message.into() }] }
 }

@@ -35,8 +35,7 @@ pub(crate) async fn encode(body: &Body, args: Args<'_>) -> Result<Option<Encoded
         },
         BodyArgs::Spread { fields } => {
             let present = |field: &crate::normal::BodyField| {
-                args.get(&field.arg)
-                    .map(|value| (field.name.clone(), value.clone()))
+                args.get(&field.arg).map(|value| (field.name.clone(), value.clone()))
             };
             let members: Map<String, Value> = fields.iter().filter_map(present).collect();
             if members.is_empty() && !body.required {
@@ -75,10 +74,7 @@ impl Place<'_> {
 }
 
 async fn write(body: &Body, value: &Value, place: &Place<'_>) -> Result<Encoded, ToolError> {
-    let plain = |bytes: Vec<u8>| Encoded {
-        content_type: body.media_type.clone(),
-        bytes: bytes.into(),
-    };
+    let plain = |bytes: Vec<u8>| Encoded { content_type: body.media_type.clone(), bytes: bytes.into() };
     Ok(match &body.kind {
         BodyKind::Json => plain(json(value)?),
         BodyKind::JsonLines => plain(json_lines(value)?),
@@ -110,19 +106,13 @@ fn json_lines(value: &Value) -> Result<Vec<u8>, ToolError> {
 }
 
 fn binary(media_type: &str, value: &Value, place: &Place<'_>) -> Result<Encoded, ToolError> {
-    let file = value
-        .as_str()
-        .and_then(files::decode)
-        .ok_or_else(|| refused_at(place.whole(), NOT_A_FILE))?;
+    let file = value.as_str().and_then(files::decode).ok_or_else(|| refused_at(place.whole(), NOT_A_FILE))?;
     let content_type = match file.media_type {
         Some(own) if media_type.contains('*') => own,
         None if media_type.contains('*') => "application/octet-stream".to_owned(),
         _ => media_type.to_owned(),
     };
-    Ok(Encoded {
-        content_type,
-        bytes: file.bytes.into(),
-    })
+    Ok(Encoded { content_type, bytes: file.bytes.into() })
 }
 
 fn urlencoded(
@@ -135,20 +125,14 @@ fn urlencoded(
         // A form that its document describes as one text comes ready made.
         Value::String(text) => return Ok(text.clone()),
         _ => {
-            return Err(refused_at(
-                place.whole(),
-                "must be an object: its members are the form's fields",
-            ));
+            return Err(refused_at(place.whole(), "must be an object: its members are the form's fields"));
         }
     };
     let mut pairs = Pairs::new();
     for (name, member) in members {
         pairs.extend(form_field(name, member, fields.get(name)));
     }
-    let pairs: Vec<String> = pairs
-        .into_iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let pairs: Vec<String> = pairs.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
     Ok(pairs.join("&"))
 }
 
@@ -158,18 +142,12 @@ fn form_field(name: &str, value: &Value, encoding: Option<&FieldEncoding>) -> Pa
         style,
         explode,
         name,
-        escape: if allow_reserved {
-            Escape::ReservedInQuery
-        } else {
-            Escape::Component
-        },
+        escape: if allow_reserved { Escape::ReservedInQuery } else { Escape::Component },
     };
     match encoding {
-        Some(FieldEncoding::Styled {
-            style,
-            explode,
-            allow_reserved,
-        }) => styled(*style, *explode, *allow_reserved).pairs(value),
+        Some(FieldEncoding::Styled { style, explode, allow_reserved }) => {
+            styled(*style, *explode, *allow_reserved).pairs(value)
+        }
         None if is_scalar(value) || is_flat_list(value) => styled(Style::Form, true, false).pairs(value),
         _ => vec![(component(name), component(&value.to_string()))],
     }
@@ -181,10 +159,7 @@ fn multipart_parts(
     place: &Place<'_>,
 ) -> Result<Vec<Part>, ToolError> {
     let Value::Object(members) = value else {
-        return Err(refused_at(
-            place.whole(),
-            "must be an object: its members are the form's parts",
-        ));
+        return Err(refused_at(place.whole(), "must be an object: its members are the form's parts"));
     };
     let mut parts = Vec::new();
     for (name, member) in members {
@@ -210,9 +185,7 @@ fn part(name: &str, value: &Value, kind: Option<&PartKind>) -> Option<Part> {
         bytes: text.into_bytes(),
     };
     let as_json = |content_type: &Option<String>| {
-        let content_type = content_type
-            .clone()
-            .unwrap_or_else(|| "application/json".to_owned());
+        let content_type = content_type.clone().unwrap_or_else(|| "application/json".to_owned());
         text(Some(content_type), value.to_string())
     };
     Some(match kind {
@@ -224,9 +197,7 @@ fn part(name: &str, value: &Value, kind: Option<&PartKind>) -> Option<Part> {
                 .media_type
                 .or_else(|| content_type.clone().filter(|t| !t.contains(['*', ','])))
                 .unwrap_or_else(|| "application/octet-stream".to_owned());
-            let file_name = file
-                .name
-                .unwrap_or_else(|| format!("{name}{}", files::extension(&content_type)));
+            let file_name = file.name.unwrap_or_else(|| format!("{name}{}", files::extension(&content_type)));
             Part {
                 name: name.to_owned(),
                 file_name: Some(file_name),

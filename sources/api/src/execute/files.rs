@@ -31,11 +31,7 @@ pub(crate) fn decode(text: &str) -> Option<File> {
     let trimmed = text.trim();
     match trimmed.get(..5) {
         Some(scheme) if scheme.eq_ignore_ascii_case("data:") => data_uri(&trimmed[5..]),
-        _ => Some(File {
-            bytes: base64(trimmed)?,
-            media_type: None,
-            name: None,
-        }),
+        _ => Some(File { bytes: base64(trimmed)?, media_type: None, name: None }),
     }
 }
 
@@ -59,16 +55,8 @@ fn data_uri(rest: &str) -> Option<File> {
         }
     }
     let unescaped = || percent_decode_str(data).collect::<Vec<u8>>();
-    let bytes = if is_base64 {
-        base64(std::str::from_utf8(&unescaped()).ok()?)?
-    } else {
-        unescaped()
-    };
-    Some(File {
-        bytes,
-        media_type: media_type.map(|t| t + &parameters),
-        name,
-    })
+    let bytes = if is_base64 { base64(std::str::from_utf8(&unescaped()).ok()?)? } else { unescaped() };
+    Some(File { bytes, media_type: media_type.map(|t| t + &parameters), name })
 }
 
 fn base64(text: &str) -> Option<Vec<u8>> {
@@ -122,10 +110,7 @@ mod tests {
             ("aGk", Some(file(b"hi", None, None))),
             (" aG\nk= ", Some(file(b"hi", None, None))),
             ("_-8", Some(file(&[0xff, 0xef], None, None))),
-            (
-                "data:image/png;base64,aGk=",
-                Some(file(b"hi", Some("image/png"), None)),
-            ),
+            ("data:image/png;base64,aGk=", Some(file(b"hi", Some("image/png"), None))),
             ("DATA:;base64,aGk%3D", Some(file(b"hi", None, None))),
             ("data:,a%20b", Some(file(b"a b", None, None))),
             (

@@ -5,17 +5,8 @@ use domain::ToolError;
 use http::{HeaderName, HeaderValue};
 
 /// Words that mark a header as one that may carry a credential.
-const CREDENTIAL_WORDS: &[&str] = &[
-    "apikey",
-    "auth",
-    "credential",
-    "key",
-    "password",
-    "secret",
-    "session",
-    "signature",
-    "token",
-];
+const CREDENTIAL_WORDS: &[&str] =
+    &["apikey", "auth", "credential", "key", "password", "secret", "session", "signature", "token"];
 
 /// Whether no argument may ever set this header.
 pub(crate) fn is_forbidden(name: &str) -> bool {
@@ -36,10 +27,7 @@ pub(crate) fn name(text: &str) -> Option<HeaderName> {
 /// A header's value: no line break, no other control character. Other scripts go out as UTF-8.
 pub(crate) fn value(text: &str) -> Option<HeaderValue> {
     let legal = |c: char| c == '\t' || !c.is_control();
-    text.chars()
-        .all(legal)
-        .then(|| HeaderValue::from_bytes(text.as_bytes()).ok())
-        .flatten()
+    text.chars().all(legal).then(|| HeaderValue::from_bytes(text.as_bytes()).ok()).flatten()
 }
 
 /// What is said of a text that no header can hold.

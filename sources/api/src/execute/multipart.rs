@@ -29,28 +29,19 @@ pub(crate) async fn encode(media_type: &str, parts: Vec<Part>) -> Result<Encoded
             written = written.file_name(quotable(&name));
         }
         if let Some(content_type) = part.content_type {
-            written = written
-                .mime_str(&content_type)
-                .map_err(|_| ToolError::InvalidArgs {
-                    violations: vec![domain::Violation {
-                        path: super::args::pointer(&part.name),
-                        message: format!("`{content_type}` is not a media type"),
-                    }],
-                })?;
+            written = written.mime_str(&content_type).map_err(|_| ToolError::InvalidArgs {
+                violations: vec![domain::Violation {
+                    path: super::args::pointer(&part.name),
+                    message: format!("`{content_type}` is not a media type"),
+                }],
+            })?;
         }
         form = form.part(quotable(&part.name), written);
     }
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     let content_type = format!("{essence}; boundary={}", form.boundary());
-    let bytes: BytesMut = form
-        .into_stream()
-        .try_collect::<BytesMut>()
-        .await
-        .map_err(ToolError::internal)?;
-    Ok(Encoded {
-        content_type,
-        bytes: bytes.freeze(),
-    })
+    let bytes: BytesMut = form.into_stream().try_collect::<BytesMut>().await.map_err(ToolError::internal)?;
+    Ok(Encoded { content_type, bytes: bytes.freeze() })
 }
 
 /// A name that stays within its quotes and its line, escaped as browsers do (HTML, multipart/form-data).

@@ -58,20 +58,9 @@ fn expand_value(parameter: &Parameter, args: Args<'_>) -> Result<String, ToolErr
     if parameter.content.is_some() {
         return Ok(Escape::Component.apply(&value.to_string()).into_owned());
     }
-    let escape = if parameter.allow_reserved {
-        Escape::ReservedInPath
-    } else {
-        Escape::Component
-    };
-    let styled = Styled {
-        style: parameter.style,
-        explode: parameter.explode,
-        name: &parameter.name,
-        escape,
-    };
-    styled
-        .joined(value)
-        .ok_or_else(|| refused(&parameter.arg, "may not be empty in a path"))
+    let escape = if parameter.allow_reserved { Escape::ReservedInPath } else { Escape::Component };
+    let styled = Styled { style: parameter.style, explode: parameter.explode, name: &parameter.name, escape };
+    styled.joined(value).ok_or_else(|| refused(&parameter.arg, "may not be empty in a path"))
 }
 
 /// Whether some text in the value, split at slashes of both kinds, has a part that means "up".

@@ -4,11 +4,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::borrow::Cow;
 
 /// Everything but what RFC 3986 calls unreserved.
-const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// Reserved characters stay, except those that end a query value, and brackets, which a query cannot hold.
 const RESERVED_IN_QUERY: &AsciiSet = &COMPONENT
     .remove(b':')
@@ -27,13 +23,8 @@ const RESERVED_IN_QUERY: &AsciiSet = &COMPONENT
 /// Reserved characters stay, except those that end a path, and brackets, which a path cannot hold.
 const RESERVED_IN_PATH: &AsciiSet = &RESERVED_IN_QUERY.add(b'?').remove(b'&').remove(b'+');
 /// What a cookie's value cannot hold, and what escapes are made with.
-const COOKIE: &AsciiSet = &percent_encoding::CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'%')
-    .add(b',')
-    .add(b';')
-    .add(b'\\');
+const COOKIE: &AsciiSet =
+    &percent_encoding::CONTROLS.add(b' ').add(b'"').add(b'%').add(b',').add(b';').add(b'\\');
 
 /// How a text is escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,22 +62,10 @@ mod tests {
     #[test]
     fn each_place_escapes_what_would_end_it() {
         let table = [
-            (
-                Escape::Component,
-                "a/b?c#d&e=f+g h%",
-                "a%2Fb%3Fc%23d%26e%3Df%2Bg%20h%25",
-            ),
+            (Escape::Component, "a/b?c#d&e=f+g h%", "a%2Fb%3Fc%23d%26e%3Df%2Bg%20h%25"),
             (Escape::Component, "-._~é", "-._~%C3%A9"),
-            (
-                Escape::ReservedInQuery,
-                "a/b?c#d&e=f+g h%[",
-                "a/b?c%23d%26e=f%2Bg%20h%25%5B",
-            ),
-            (
-                Escape::ReservedInPath,
-                "a/b?c#d&e=f+g h%\\",
-                "a/b%3Fc%23d&e=f+g%20h%25%5C",
-            ),
+            (Escape::ReservedInQuery, "a/b?c#d&e=f+g h%[", "a/b?c%23d%26e=f%2Bg%20h%25%5B"),
+            (Escape::ReservedInPath, "a/b?c#d&e=f+g h%\\", "a/b%3Fc%23d&e=f+g%20h%25%5C"),
             (Escape::Cookie, "a=b; c,d\"%\n", "a=b%3B%20c%2Cd%22%25%0A"),
             (Escape::Verbatim, "a b", "a b"),
         ];

@@ -78,9 +78,7 @@ pub(crate) async fn prepare(
             .ok_or_else(|| ToolError::internal("the document's media type cannot be a header"))?;
         headers.insert(header::CONTENT_TYPE, content_type);
     }
-    let is_multipart = body
-        .as_ref()
-        .is_some_and(|b| b.content_type.starts_with("multipart/"));
+    let is_multipart = body.as_ref().is_some_and(|b| b.content_type.starts_with("multipart/"));
     for (name, value) in &operation.fixed_headers {
         if let (Some(name), Some(value)) = (headers::name(name), headers::value(value))
             && !(is_multipart && name == header::CONTENT_TYPE)
@@ -89,12 +87,7 @@ pub(crate) async fn prepare(
         }
     }
     add_headers(&mut headers, written, additions)?;
-    Ok(Prepared {
-        method: method(operation),
-        url,
-        headers,
-        body: body.map(|b| b.bytes),
-    })
+    Ok(Prepared { method: method(operation), url, headers, body: body.map(|b| b.bytes) })
 }
 
 /// What the arguments become outside path and body.
@@ -135,12 +128,7 @@ fn pairs(parameter: &Parameter, value: &serde_json::Value, escape: Escape) -> Pa
         let name = Escape::Component.apply(&parameter.name).into_owned();
         return vec![(name, escape.apply(&value.to_string()).into_owned())];
     }
-    let styled = Styled {
-        style: parameter.style,
-        explode: parameter.explode,
-        name: &parameter.name,
-        escape,
-    };
+    let styled = Styled { style: parameter.style, explode: parameter.explode, name: &parameter.name, escape };
     styled.pairs(value)
 }
 
@@ -213,10 +201,7 @@ fn query_text(operation: &Operation, base: &Url, written: &Written, additions: &
         push(name, value);
     }
     for (name, value) in &additions.query {
-        push(
-            &Escape::Component.apply(name),
-            &Escape::Component.apply(value.expose_secret()),
-        );
+        push(&Escape::Component.apply(name), &Escape::Component.apply(value.expose_secret()));
     }
     text
 }
@@ -224,10 +209,7 @@ fn query_text(operation: &Operation, base: &Url, written: &Written, additions: &
 fn default_headers(operation: &Operation) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let accept = accept(&operation.accept);
-    headers.insert(
-        header::ACCEPT,
-        headers::value(&accept).unwrap_or(HeaderValue::from_static("*/*")),
-    );
+    headers.insert(header::ACCEPT, headers::value(&accept).unwrap_or(HeaderValue::from_static("*/*")));
     headers
 }
 
@@ -271,10 +253,7 @@ fn add_cookies(
     arguments: &Pairs,
     credentials: &[(String, SecretString)],
 ) -> Result<(), ToolError> {
-    let mut pairs: Vec<String> = arguments
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let mut pairs: Vec<String> = arguments.iter().map(|(name, value)| format!("{name}={value}")).collect();
     for (name, value) in credentials {
         let value = Escape::Cookie.apply(value.expose_secret());
         pairs.push(format!("{}={value}", Escape::Component.apply(name)));
@@ -283,9 +262,7 @@ fn add_cookies(
         return Ok(());
     }
     let own = headers.get(header::COOKIE).map(|own| own.as_bytes().to_vec());
-    let mut text = own
-        .map(|own| [own.as_slice(), b"; "].concat())
-        .unwrap_or_default();
+    let mut text = own.map(|own| [own.as_slice(), b"; "].concat()).unwrap_or_default();
     text.extend_from_slice(pairs.join("; ").as_bytes());
     let mut value =
         HeaderValue::from_bytes(&text).map_err(|_| ToolError::internal("the cookies cannot be a header"))?;

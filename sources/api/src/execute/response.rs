@@ -15,14 +15,8 @@ use std::time::SystemTime;
 /// How much of a refusal's body is handed on, in bytes.
 const MAX_ERROR_BYTES: usize = 4 * 1024;
 /// Headers of a `HEAD` answer that say nothing of what was asked for.
-const HOP_HEADERS: &[&str] = &[
-    "connection",
-    "keep-alive",
-    "set-cookie",
-    "transfer-encoding",
-    "date",
-    "server",
-];
+const HOP_HEADERS: &[&str] =
+    &["connection", "keep-alive", "set-cookie", "transfer-encoding", "date", "server"];
 
 /// Reads the answer to its end or its cap.
 ///
@@ -36,10 +30,7 @@ pub(crate) async fn read(
     let status = response.status();
     let headers = response.headers().clone();
     let uri = egress::safe_url(response.url());
-    let body = response
-        .bytes_capped()
-        .await
-        .map_err(|error| translate(&error, bounds.timeout))?;
+    let body = response.bytes_capped().await.map_err(|error| translate(&error, bounds.timeout))?;
     if !status.is_success() {
         return Err(refusal(status, &headers, &body));
     }
@@ -77,21 +68,14 @@ fn output(
 /// A part of a file is of no use to anyone: a file over the cap is an error.
 fn binary(content_type: &str, uri: &str, body: &Capped, limit: u64) -> Result<ToolOutput, ToolError> {
     if body.truncated {
-        return Err(ToolError::TooLarge {
-            what: "the file that the service answered with".into(),
-            limit,
-        });
+        return Err(ToolError::TooLarge { what: "the file that the service answered with".into(), limit });
     }
     let media_type = match text::essence(content_type) {
         "" => "application/octet-stream",
         essence => essence,
     };
     Ok(ToolOutput {
-        content: vec![Content::blob(
-            uri,
-            media_type,
-            &BASE64_STANDARD.encode(&body.bytes),
-        )],
+        content: vec![Content::blob(uri, media_type, &BASE64_STANDARD.encode(&body.bytes))],
         ..ToolOutput::default()
     })
 }
@@ -132,10 +116,7 @@ fn refusal(status: StatusCode, headers: &HeaderMap, body: &Capped) -> ToolError 
     if let Some(wait) = asked_wait(status, headers, SystemTime::now()) {
         text = format!("try again after {} s. {text}", wait.as_secs().max(1));
     }
-    ToolError::Upstream {
-        status: status.as_u16(),
-        body: text.trim().to_owned(),
-    }
+    ToolError::Upstream { status: status.as_u16(), body: text.trim().to_owned() }
 }
 
 fn shortened(text: &str, truncated: bool) -> String {

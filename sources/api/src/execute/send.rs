@@ -28,11 +28,7 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// Bounds that begin now.
     pub(crate) fn new(timeout: Duration, max_bytes: u64) -> Self {
-        Self {
-            timeout,
-            deadline: Instant::now() + timeout,
-            max_bytes,
-        }
+        Self { timeout, deadline: Instant::now() + timeout, max_bytes }
     }
 
     /// What is left of the time.
@@ -69,11 +65,7 @@ pub(crate) async fn send(
 }
 
 async fn once(client: &egress::Client, request: &Prepared, bounds: Bounds) -> Result<Response, EgressError> {
-    let redirects = if request.method.is_safe() {
-        MAX_REDIRECTS
-    } else {
-        0
-    };
+    let redirects = if request.method.is_safe() { MAX_REDIRECTS } else { 0 };
     let mut builder = client
         .request(request.method.clone(), request.url.clone())
         .headers(request.headers.clone())
@@ -88,18 +80,12 @@ async fn once(client: &egress::Client, request: &Prepared, bounds: Bounds) -> Re
 
 /// Whether a failure may pass by itself: no connection, or one that broke.
 fn is_transient(error: &EgressError) -> bool {
-    matches!(
-        error,
-        EgressError::Connect { .. } | EgressError::Dns { .. } | EgressError::Protocol { .. }
-    )
+    matches!(error, EgressError::Connect { .. } | EgressError::Dns { .. } | EgressError::Protocol { .. })
 }
 
 /// How long the service asks to wait, where it asks.
 pub(crate) fn asked_wait(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    if !matches!(
-        status,
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
-    ) {
+    if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
         return None;
     }
     let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
@@ -114,18 +100,13 @@ pub(crate) fn asked_wait(status: StatusCode, headers: &HeaderMap, now: SystemTim
 /// What an egress error is to a caller.
 pub(crate) fn translate(error: &EgressError, timeout: Duration) -> ToolError {
     match error {
-        EgressError::Blocked(_) => ToolError::Blocked {
-            reason: error.to_string(),
-        },
+        EgressError::Blocked(_) => ToolError::Blocked { reason: error.to_string() },
         EgressError::Timeout { .. } => ToolError::Timeout { after: timeout },
         EgressError::Setup { .. } => ToolError::internal(error),
-        EgressError::TooLarge { limit, .. } => ToolError::TooLarge {
-            what: "the answer".into(),
-            limit: *limit,
-        },
-        _ => ToolError::Unreachable {
-            reason: error.to_string(),
-        },
+        EgressError::TooLarge { limit, .. } => {
+            ToolError::TooLarge { what: "the answer".into(), limit: *limit }
+        }
+        _ => ToolError::Unreachable { reason: error.to_string() },
     }
 }
 

@@ -79,11 +79,7 @@ impl Styled<'_> {
     fn matrix(&self, flat: Flat) -> String {
         let name = Escape::Component.apply(self.name);
         let one = |text: &str| {
-            if text.is_empty() {
-                format!(";{name}")
-            } else {
-                format!(";{name}={text}")
-            }
+            if text.is_empty() { format!(";{name}") } else { format!(";{name}={text}") }
         };
         match flat {
             Flat::Scalar(text) => one(&text),
@@ -99,11 +95,7 @@ impl Styled<'_> {
             Value::Null => {}
             Value::Object(members) => {
                 for (name, member) in members {
-                    self.deep(
-                        format!("{key}%5B{}%5D", Escape::Component.apply(name)),
-                        member,
-                        pairs,
-                    );
+                    self.deep(format!("{key}%5B{}%5D", Escape::Component.apply(name)), member, pairs);
                 }
             }
             Value::Array(items) => {
@@ -168,11 +160,7 @@ impl Flat {
 }
 
 fn join_members(members: &[(String, String)], inside: &str, between: &str) -> String {
-    members
-        .iter()
-        .map(|(name, value)| format!("{name}{inside}{value}"))
-        .collect::<Vec<_>>()
-        .join(between)
+    members.iter().map(|(name, value)| format!("{name}{inside}{value}")).collect::<Vec<_>>().join(between)
 }
 
 #[cfg(test)]

@@ -60,9 +60,7 @@ fn charset(content_type: &str) -> Option<&str> {
     let mut parameters = content_type.split(';').skip(1);
     parameters.find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
-        name.trim()
-            .eq_ignore_ascii_case("charset")
-            .then(|| value.trim().trim_matches('"'))
+        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches('"'))
     })
 }
 
@@ -71,10 +69,7 @@ pub(crate) fn json(content_type: &str, text: &str) -> Option<Value> {
     let media_type = essence(content_type).to_ascii_lowercase();
     let says_json =
         media_type == "application/json" || media_type == "text/json" || media_type.ends_with("+json");
-    let says_little = matches!(
-        media_type.as_str(),
-        "" | "application/octet-stream" | "text/plain"
-    );
+    let says_little = matches!(media_type.as_str(), "" | "application/octet-stream" | "text/plain");
     let looks_json = || text.trim_start().starts_with(['{', '[']);
     if says_json || (says_little && looks_json()) {
         return serde_json::from_str(text).ok();

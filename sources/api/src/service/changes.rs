@@ -20,17 +20,11 @@ impl Changes {
     /// From one revision's bodies to another's.
     pub(crate) fn between(old: &[Body], new: &[Body]) -> Self {
         let by_name = |bodies: &[Body]| -> BTreeMap<String, String> {
-            bodies
-                .iter()
-                .map(|(name, body)| (name.clone(), canonical_json(body)))
-                .collect()
+            bodies.iter().map(|(name, body)| (name.clone(), canonical_json(body))).collect()
         };
         let (old, new) = (by_name(old), by_name(new));
         let absent = |from: &BTreeMap<String, String>, of: &BTreeMap<String, String>| {
-            of.keys()
-                .filter(|name| !from.contains_key(*name))
-                .cloned()
-                .collect()
+            of.keys().filter(|name| !from.contains_key(*name)).cloned().collect()
         };
         Self {
             added: absent(&old, &new),

@@ -35,11 +35,7 @@ impl Place {
         url: Option<String>,
         upload_id: Option<String>,
     ) -> Result<Option<Self>, ServiceError> {
-        let places = [
-            inline.map(Self::Inline),
-            url.map(Self::Url),
-            upload_id.map(Self::Upload),
-        ];
+        let places = [inline.map(Self::Inline), url.map(Self::Url), upload_id.map(Self::Upload)];
         let mut given = places.into_iter().flatten();
         let first = given.next();
         if given.next().is_some() {
@@ -60,19 +56,13 @@ impl Place {
 impl ApiTools {
     pub(super) async fn load(&self, account: &AccountId, place: Place) -> Result<Loaded, ServiceError> {
         match place {
-            Place::Inline(text) => Ok(Loaded {
-                text: text.into_text(),
-                url: None,
-            }),
+            Place::Inline(text) => Ok(Loaded { text: text.into_text(), url: None }),
             Place::Url(url) => self.fetch(&url).await,
             Place::Upload(id) => {
                 let key = upload_key(account, &id)
                     .ok_or_else(|| ServiceError::invalid("/upload_id", "is not an upload's id"))?;
                 let blob = self.blobs.get(&key, MAX_DOCUMENT_BYTES as u64).await?;
-                Ok(Loaded {
-                    text: String::from_utf8_lossy(&blob.bytes).into_owned(),
-                    url: None,
-                })
+                Ok(Loaded { text: String::from_utf8_lossy(&blob.bytes).into_owned(), url: None })
             }
         }
     }
@@ -88,15 +78,10 @@ impl ApiTools {
             .max_response_bytes(MAX_DOCUMENT_BYTES as u64)
             .send()
             .await?;
-        let not_a_document = |reason: String| ServiceError::NotADocument {
-            url: egress::safe_url(&url),
-            reason,
-        };
+        let not_a_document =
+            |reason: String| ServiceError::NotADocument { url: egress::safe_url(&url), reason };
         if !response.status().is_success() {
-            return Err(not_a_document(format!(
-                "answered with status {}",
-                response.status()
-            )));
+            return Err(not_a_document(format!("answered with status {}", response.status())));
         }
         let content_type = response
             .headers()
@@ -111,10 +96,7 @@ impl ApiTools {
         let landed = response.url().clone();
         let bytes = response.bytes().await?;
         let text = decode_text(&content_type, &bytes);
-        Ok(Loaded {
-            text,
-            url: Some(without_secrets(landed)),
-        })
+        Ok(Loaded { text, url: Some(without_secrets(landed)) })
     }
 
     /// Compiles off the threads that serve requests: a large document takes most of a second.

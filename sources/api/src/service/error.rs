@@ -84,10 +84,7 @@ pub enum ServiceError {
 
 impl ServiceError {
     pub(crate) fn invalid(path: &str, message: impl Into<String>) -> Self {
-        Self::Invalid {
-            path: path.to_owned(),
-            message: message.into(),
-        }
+        Self::Invalid { path: path.to_owned(), message: message.into() }
     }
 }
 

@@ -42,10 +42,7 @@ pub struct Importer {
 impl Importer {
     /// An importer without listeners.
     pub fn new(account: AccountId) -> Self {
-        Self {
-            account,
-            progress: None,
-        }
+        Self { account, progress: None }
     }
 
     fn report(&self, done: f64, message: &str) {
@@ -57,9 +54,7 @@ impl Importer {
 
 impl std::fmt::Debug for Importer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Importer")
-            .field("account", &self.account)
-            .finish_non_exhaustive()
+        f.debug_struct("Importer").field("account", &self.account).finish_non_exhaustive()
     }
 }
 
@@ -86,26 +81,14 @@ impl ApiTools {
     pub async fn create(&self, importer: &Importer, input: ProviderInput) -> Result<Imported, ServiceError> {
         let account = &importer.account;
         check_texts(&input)?;
-        let name = input
-            .name
-            .clone()
-            .ok_or_else(|| ServiceError::invalid("/name", "is required"))?;
+        let name = input.name.clone().ok_or_else(|| ServiceError::invalid("/name", "is required"))?;
         let place = Place::of(input.openapi_schema, input.url, input.upload_id)?.ok_or_else(Place::needed)?;
         let loaded = self.load(account, place).await?;
         importer.report(1.0, "the document was read");
         let select = input.select.and_then(super::Select::into_text);
         let compiled = self.compiled(&loaded.text, select.as_deref()).await?;
-        importer.report(
-            2.0,
-            &format!("{} tools were compiled", compiled.document.operations.len()),
-        );
-        let Taken {
-            api,
-            bodies,
-            report,
-            asks,
-            operations,
-        } = taken(compiled)?;
+        importer.report(2.0, &format!("{} tools were compiled", compiled.document.operations.len()));
+        let Taken { api, bodies, report, asks, operations } = taken(compiled)?;
         let id = format!("api_{}", uuid::Uuid::now_v7().simple());
         let now = self.clock.now();
         let mut record = ProviderRecord {
@@ -133,10 +116,7 @@ impl ApiTools {
         record.credentials = seal_all(cipher, account, &id, credentials, &BTreeMap::new(), schemes).await?;
         record.origins = origins(&record, &operations).into_iter().collect();
         self.put_document(&record, loaded).await?;
-        let created = self
-            .catalog
-            .create(account, &id, &record.name, &record, bodies)
-            .await;
+        let created = self.catalog.create(account, &id, &record.name, &record, bodies).await;
         if let Err(error) = created {
             self.drop_document(&record.document).await;
             return Err(error.into());
@@ -176,21 +156,10 @@ impl ApiTools {
             None => old.select.clone(),
         };
         let compiled = self.compiled(&loaded.text, select.as_deref()).await?;
-        importer.report(
-            2.0,
-            &format!("{} tools were compiled", compiled.document.operations.len()),
-        );
-        let Taken {
-            api,
-            bodies,
-            report,
-            asks,
-            operations,
-        } = taken(compiled)?;
+        importer.report(2.0, &format!("{} tools were compiled", compiled.document.operations.len()));
+        let Taken { api, bodies, report, asks, operations } = taken(compiled)?;
         let mut record = ProviderRecord {
-            name: input
-                .name
-                .map_or_else(|| old.name.clone(), |name| name.trim().to_owned()),
+            name: input.name.map_or_else(|| old.name.clone(), |name| name.trim().to_owned()),
             icon: input.icon.unwrap_or_else(|| old.icon.clone()),
             description: input.description.unwrap_or_else(|| old.description.clone()),
             api: slim(api),
@@ -200,11 +169,7 @@ impl ApiTools {
                 None => old.server.clone(),
             },
             select,
-            document: if is_new {
-                document_record(account, id, &loaded)
-            } else {
-                old.document.clone()
-            },
+            document: if is_new { document_record(account, id, &loaded) } else { old.document.clone() },
             updated_at: self.clock.now(),
             ..old.clone()
         };
@@ -225,11 +190,7 @@ impl ApiTools {
             self.put_document(&record, loaded).await?;
         }
         let revision = self.swap(account, &head, &record, bodies, &changes).await;
-        let gone = if revision.is_ok() {
-            &old.document
-        } else {
-            &record.document
-        };
+        let gone = if revision.is_ok() { &old.document } else { &record.document };
         if is_new {
             self.drop_document(gone).await;
         }
@@ -262,14 +223,10 @@ impl ApiTools {
         changes: &Changes,
     ) -> Result<u64, CatalogError> {
         if changes.is_empty() {
-            self.catalog
-                .update_record(account, head, &record.name, record)
-                .await?;
+            self.catalog.update_record(account, head, &record.name, record).await?;
             return Ok(head.revision);
         }
-        self.catalog
-            .publish(account, head, &record.name, record, bodies)
-            .await
+        self.catalog.publish(account, head, &record.name, record, bodies).await
     }
 
     /// The address that most operations go to, judged by the guard as far as that goes without a look-up.
@@ -280,10 +237,7 @@ impl ApiTools {
     ) -> Result<String, ServiceError> {
         if let Some(chosen) = &record.server {
             let judged = base::of(&[], Some(chosen), record.document.url.as_deref());
-            judged.map_err(|reason| ServiceError::Invalid {
-                path: "/server".into(),
-                message: reason,
-            })?;
+            judged.map_err(|reason| ServiceError::Invalid { path: "/server".into(), message: reason })?;
         }
         let mut first = None;
         let mut problem = None;
@@ -315,10 +269,7 @@ impl ApiTools {
     }
 
     async fn stored_document(&self, record: &ProviderRecord) -> Result<Loaded, ServiceError> {
-        let blob = self
-            .blobs
-            .get(&record.document.blob, record.document.bytes)
-            .await?;
+        let blob = self.blobs.get(&record.document.blob, record.document.bytes).await?;
         Ok(Loaded {
             text: String::from_utf8_lossy(&blob.bytes).into_owned(),
             url: record.document.url.clone(),
@@ -348,9 +299,7 @@ fn taken(compiled: Compiled) -> Result<Taken, ServiceError> {
     Ok(Taken {
         api: compiled.document.api,
         bodies: operations.iter().map(body).collect::<Result<_, ServiceError>>()?,
-        asks: operations
-            .iter()
-            .any(|o| o.security.iter().any(|way| !way.is_empty())),
+        asks: operations.iter().any(|o| o.security.iter().any(|way| !way.is_empty())),
         operations,
         report: compiled.report,
     })
@@ -368,12 +317,8 @@ impl Fresh {
         credentials: &Option<BTreeMap<String, crate::credentials::CredentialInput>>,
     ) -> Self {
         Self {
-            headers: headers
-                .as_ref()
-                .is_some_and(|all| all.iter().all(|h| !h.is_masked())),
-            credentials: credentials
-                .as_ref()
-                .is_some_and(|all| all.values().all(|c| !c.is_masked())),
+            headers: headers.as_ref().is_some_and(|all| all.iter().all(|h| !h.is_masked())),
+            credentials: credentials.as_ref().is_some_and(|all| all.values().all(|c| !c.is_masked())),
         }
     }
 }
@@ -392,16 +337,10 @@ fn kept_origins(
         (!fresh.headers && !new.headers.is_empty()) || (!fresh.credentials && !new.credentials.is_empty());
     let strange: Vec<&str> = now.difference(&known).map(String::as_str).collect();
     if keeps_secrets && !strange.is_empty() {
-        return Err(ServiceError::OriginChanged {
-            origins: strange.join(", "),
-        });
+        return Err(ServiceError::OriginChanged { origins: strange.join(", ") });
     }
     // Where old secrets stay, so do the origins they were given for: going back to one is no change.
-    Ok(if keeps_secrets {
-        known.union(&now).cloned().collect()
-    } else {
-        now.into_iter().collect()
-    })
+    Ok(if keeps_secrets { known.union(&now).cloned().collect() } else { now.into_iter().collect() })
 }
 
 /// Where a provider's requests and token requests go.
@@ -415,18 +354,10 @@ fn origins(record: &ProviderRecord, operations: &[Operation]) -> BTreeSet<String
         }
     }
     let declared = record.api.security_schemes.values().flat_map(token_urls);
-    let stored = record
-        .credentials
-        .values()
-        .filter_map(StoredCredential::token_url);
+    let stored = record.credentials.values().filter_map(StoredCredential::token_url);
     let tokens: Vec<&str> = declared.chain(stored).collect();
-    let token_urls = bases
-        .iter()
-        .flat_map(|base| tokens.iter().filter_map(|url| base.join(url).ok()));
-    token_urls
-        .chain(bases.iter().cloned())
-        .map(|url| url.origin().ascii_serialization())
-        .collect()
+    let token_urls = bases.iter().flat_map(|base| tokens.iter().filter_map(|url| base.join(url).ok()));
+    token_urls.chain(bases.iter().cloned()).map(|url| url.origin().ascii_serialization()).collect()
 }
 
 fn document_record(account: &AccountId, id: &str, loaded: &Loaded) -> DocumentRecord {
@@ -439,10 +370,7 @@ fn document_record(account: &AccountId, id: &str, loaded: &Loaded) -> DocumentRe
 
 /// Heads are read with every assembly: long texts are not kept in them.
 fn slim(api: Api) -> Api {
-    Api {
-        description: shortened(&api.description),
-        ..api
-    }
+    Api { description: shortened(&api.description), ..api }
 }
 
 fn shortened(text: &str) -> String {
@@ -463,10 +391,7 @@ fn check_texts(input: &ProviderInput) -> Result<(), ServiceError> {
     if let Some(icon) = input.icon.as_deref().filter(|icon| !icon.is_empty())
         && (icon.len() > MAX_ICON || Url::parse(icon).is_err())
     {
-        return Err(ServiceError::invalid(
-            "/icon",
-            "must be an address of at most 2048 bytes",
-        ));
+        return Err(ServiceError::invalid("/icon", "must be an address of at most 2048 bytes"));
     }
     let limits = [
         ("/description", &input.description, MAX_DESCRIPTION),
@@ -475,10 +400,7 @@ fn check_texts(input: &ProviderInput) -> Result<(), ServiceError> {
     ];
     for (path, text, limit) in limits {
         if text.as_ref().is_some_and(|text| text.len() > limit) {
-            return Err(ServiceError::invalid(
-                path,
-                format!("is longer than {limit} bytes"),
-            ));
+            return Err(ServiceError::invalid(path, format!("is longer than {limit} bytes")));
         }
     }
     Ok(())

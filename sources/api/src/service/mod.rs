@@ -89,10 +89,7 @@ impl ApiTools {
     ) -> Result<Toolset, ServiceError> {
         use domain::{AccountContext, ToolKind, ToolRef, ToolSource, toolset::ApprovalPolicy};
         let refs = vec![ToolRef::new(ToolKind::ApiTool, provider, tool)];
-        let resolved = self
-            .source
-            .resolve(&refs, &AccountContext::new(account.clone()))
-            .await;
+        let resolved = self.source.resolve(&refs, &AccountContext::new(account.clone())).await;
         let set = Toolset::new(refs, resolved, &[], ApprovalPolicy::Never, self.runtime.clone());
         match set.problems().first() {
             Some(problem) => Err(ServiceError::Unresolved(problem.clone())),

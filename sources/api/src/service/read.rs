@@ -31,14 +31,9 @@ impl ApiTools {
         loop {
             // A page is never larger than what is missing, so that its cursor stands right behind the last item.
             let piece = limit - items.len();
-            let (heads, next) = self
-                .catalog
-                .list::<ProviderRecord>(account, piece, cursor)
-                .await?;
+            let (heads, next) = self.catalog.list::<ProviderRecord>(account, piece, cursor).await?;
             looked_at += heads.len();
-            let wanted = heads
-                .into_iter()
-                .filter(|head| q.as_ref().is_none_or(|q| matches(head, q)));
+            let wanted = heads.into_iter().filter(|head| q.as_ref().is_none_or(|q| matches(head, q)));
             items.extend(wanted.map(ProviderView::of));
             match next {
                 Some(next) if items.len() < limit && looked_at < MAX_LOOKED_AT => cursor = Some(next),
@@ -69,7 +64,5 @@ impl ApiTools {
 
 fn matches(head: &Head<ProviderRecord>, q: &str) -> bool {
     let record = &head.record;
-    [&record.name, &record.description, &record.api.title]
-        .iter()
-        .any(|text| text.to_lowercase().contains(q))
+    [&record.name, &record.description, &record.api.title].iter().any(|text| text.to_lowercase().contains(q))
 }

@@ -79,11 +79,7 @@ impl ApiTools {
                 record.overrides.insert(tool.to_owned(), changes);
             }
             record.updated_at = self.clock.now();
-            match self
-                .catalog
-                .update_record(account, &head, &record.name, &record)
-                .await
-            {
+            match self.catalog.update_record(account, &head, &record.name, &record).await {
                 Ok(()) => {
                     head.record = record;
                     return Ok(view(&head, &operation));
@@ -137,28 +133,19 @@ fn check(patch: &ToolPatch) -> Result<(), ServiceError> {
         let message = "must begin with a letter and hold letters, digits, `_` and `-` only, at most 64";
         return Err(ServiceError::invalid("/rename", message));
     }
-    let texts = [
-        ("/title", &patch.title, MAX_TITLE),
-        ("/description", &patch.description, MAX_DESCRIPTION),
-    ];
+    let texts = [("/title", &patch.title, MAX_TITLE), ("/description", &patch.description, MAX_DESCRIPTION)];
     for (path, text, limit) in texts {
         if let Some(Some(text)) = text
             && (text.trim().is_empty() || text.len() > limit)
         {
-            return Err(ServiceError::invalid(
-                path,
-                format!("must have 1 to {limit} bytes"),
-            ));
+            return Err(ServiceError::invalid(path, format!("must have 1 to {limit} bytes")));
         }
     }
     let longest = MAX_TIMEOUT.as_secs();
     if let Some(Some(seconds)) = patch.timeout_s
         && (seconds == 0 || u64::from(seconds) > longest)
     {
-        return Err(ServiceError::invalid(
-            "/timeout_s",
-            format!("must be 1 to {longest}"),
-        ));
+        return Err(ServiceError::invalid("/timeout_s", format!("must be 1 to {longest}")));
     }
     if let Some(Some(bytes)) = patch.max_response_bytes
         && (bytes == 0 || bytes > MAX_RESPONSE_BYTES)

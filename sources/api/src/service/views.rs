@@ -187,11 +187,8 @@ impl ProviderView {
     /// What is shown of a head.
     pub(crate) fn of(head: Head<ProviderRecord>) -> Self {
         let record = head.record;
-        let base = crate::base::of(
-            &record.api.servers,
-            record.server.as_deref(),
-            record.document.url.as_deref(),
-        );
+        let base =
+            crate::base::of(&record.api.servers, record.server.as_deref(), record.document.url.as_deref());
         let scheme = |(name, details): (String, SecurityScheme)| SchemeView {
             stored: record.credentials.contains_key(&name),
             scheme: name,
@@ -212,20 +209,9 @@ impl ProviderView {
             select: record.select,
             url: record.document.url,
             document_bytes: record.document.bytes,
-            headers: record
-                .headers
-                .into_iter()
-                .map(|h| HeaderView {
-                    key: h.key,
-                    value: MASK,
-                })
-                .collect(),
+            headers: record.headers.into_iter().map(|h| HeaderView { key: h.key, value: MASK }).collect(),
             security_schemes: record.api.security_schemes.into_iter().map(scheme).collect(),
-            credentials: record
-                .credentials
-                .iter()
-                .map(|(name, c)| (name.clone(), c.view()))
-                .collect(),
+            credentials: record.credentials.iter().map(|(name, c)| (name.clone(), c.view())).collect(),
             created_at: record.created_at,
             updated_at: record.updated_at,
             openapi_schema: None,
@@ -241,10 +227,7 @@ impl ToolView {
             name: operation.name.clone(),
             rename: changes.rename.clone(),
             title: changes.title.clone().unwrap_or_else(|| operation.title.clone()),
-            description: changes
-                .description
-                .clone()
-                .unwrap_or_else(|| operation.description.clone()),
+            description: changes.description.clone().unwrap_or_else(|| operation.description.clone()),
             method: operation.method,
             path: operation.path_template.clone(),
             inputs: inputs(operation.args_schema.value()),
@@ -283,9 +266,7 @@ fn inputs(schema: &Value) -> Vec<InputView> {
 
 /// What a `$ref` into the same schema leads to; one step is enough for a form.
 fn referred<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
-    let target = schema["$ref"]
-        .as_str()
-        .and_then(|r| root.pointer(r.strip_prefix('#')?));
+    let target = schema["$ref"].as_str().and_then(|r| root.pointer(r.strip_prefix('#')?));
     target.unwrap_or(schema)
 }
 
@@ -319,10 +300,8 @@ mod tests {
             "required": ["id"],
             "$defs": {"Pet": {"type": "object", "description": "a pet"}}
         });
-        let found: Vec<_> = inputs(&schema)
-            .into_iter()
-            .map(|i| (i.name, i.kind, i.required, i.description))
-            .collect();
+        let found: Vec<_> =
+            inputs(&schema).into_iter().map(|i| (i.name, i.kind, i.required, i.description)).collect();
         let row = |name: &str, kind: &str, required, description: &str| {
             (name.to_owned(), kind.to_owned(), required, description.to_owned())
         };

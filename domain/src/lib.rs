@@ -8,6 +8,7 @@
 
 pub mod account;
 pub mod catalog;
+pub mod dialect;
 pub mod error;
 pub mod keys;
 pub mod listing;
@@ -22,6 +23,7 @@ pub mod tool;
 pub mod toolset;
 
 pub use account::{AccountId, Role};
+pub use dialect::Dialect;
 pub use error::{ToolError, Violation};
 pub use listing::{ListPage, ListRequest, ToolLister, ToolListing};
 pub use output::{Content, ToolOutput};

@@ -10,6 +10,10 @@
 //!
 //! The suites know the ports, never an adapter. They are for tests alone.
 #![allow(
+    clippy::needless_pass_by_value,
+    reason = "an assertion takes the result it is about, as it was given"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::panic,
     reason = "a suite fails its test by panicking: an expectation that does not hold is what it looks for"

@@ -6,7 +6,9 @@ use axum::{
     extract::{Path, State},
 };
 use domain::{Entry, Role, ToolOutput};
-use http_kit::{ApiError, CancelOnDrop, JsonBody, Principal, Refusals, RequestId, ToolOutputBody, call_context};
+use http_kit::{
+    ApiError, CancelOnDrop, JsonBody, Principal, Refusals, RequestId, ToolOutputBody, call_context,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::time::Duration;

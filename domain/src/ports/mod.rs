@@ -15,10 +15,11 @@ mod retriever;
 mod signal;
 mod stdio_invoker;
 mod table;
+pub mod table_rules;
 
 pub use assembler::{Assembler, Assembly};
 pub use audit::{AuditRecord, AuditSink, NoAudit};
-pub use blobs::{Blob, BlobError, BlobInfo, BlobLink, Blobs};
+pub use blobs::{Blob, BlobError, BlobInfo, BlobLink, Blobs, upload_key};
 pub use chat_model::{
     ChatError, ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatRole, ChatStream, ChatTool, ToolCall,
     Usage,

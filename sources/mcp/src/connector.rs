@@ -79,10 +79,7 @@ impl Connector {
             stdio,
             cipher,
             pool: Pool::new(MAX_CONNECTIONS, IDLE),
-            gates: Cache::builder()
-                .max_capacity(100_000)
-                .time_to_idle(GATE_IDLE)
-                .build(),
+            gates: Cache::builder().max_capacity(100_000).time_to_idle(GATE_IDLE).build(),
             listener: Arc::default(),
         }
     }
@@ -179,10 +176,7 @@ impl Connector {
         let key = target.key();
         let known = target.era();
         self.pool.close_others(&key);
-        let (connection, fresh) = self
-            .pool
-            .get(&key, || self.connect(target, known, options))
-            .await?;
+        let (connection, fresh) = self.pool.get(&key, || self.connect(target, known, options)).await?;
         let first = connection.request(method, params.clone(), repeated, options);
         match first.await {
             // What was found at discovery does not hold any more, and the server has looked at nothing.
@@ -191,10 +185,7 @@ impl Connector {
                 if fresh && known.is_none() {
                     return Err(CallError::EraChanged);
                 }
-                let (connection, _) = self
-                    .pool
-                    .get(&key, || self.connect(target, None, options))
-                    .await?;
+                let (connection, _) = self.pool.get(&key, || self.connect(target, None, options)).await?;
                 let result = connection.request(method, params, repeated, options).await?;
                 Ok(reply(result, &connection))
             }
@@ -215,7 +206,8 @@ impl Connector {
         for (name, value) in self.open(target).await? {
             let name = HeaderName::try_from(&name).map_err(|e| CallError::Internal(e.to_string()))?;
             let value = HeaderValue::try_from(value.expose_secret());
-            let mut value = value.map_err(|_| CallError::Internal(format!("the value of `{name}` is no header")))?;
+            let mut value =
+                value.map_err(|_| CallError::Internal(format!("the value of `{name}` is no header")))?;
             value.set_sensitive(true);
             headers.insert(name, value);
         }
@@ -250,11 +242,7 @@ impl Connector {
         };
         let reply = self.stdio.request(&server, method, params, &cx).await;
         let reply = reply.map_err(CallError::from)?;
-        Ok(Reply {
-            result: reply.result,
-            era: reply.era,
-            server: reply.server,
-        })
+        Ok(Reply { result: reply.result, era: reply.era, server: reply.server })
     }
 
     /// Opens the sealed headers or variables.
@@ -295,11 +283,7 @@ fn reply(result: Value, connection: &Lease<HttpConnection>) -> Reply {
 
 impl Target {
     fn key(&self) -> PoolKey {
-        PoolKey {
-            account: self.account.clone(),
-            server: self.id.clone(),
-            revision: self.record.connection,
-        }
+        PoolKey { account: self.account.clone(), server: self.id.clone(), revision: self.record.connection }
     }
 
     fn era(&self) -> Option<Era> {
@@ -317,19 +301,9 @@ impl From<StdioError> for CallError {
     fn from(error: StdioError) -> Self {
         match error {
             StdioError::Forbidden { .. } => Self::Forbidden(error.to_string()),
-            StdioError::Start { .. } => Self::Unreachable {
-                reason: error.to_string(),
-                sent: false,
-            },
-            StdioError::Died { .. } => Self::Unreachable {
-                reason: error.to_string(),
-                sent: true,
-            },
-            StdioError::Refused { code, message } => Self::Refused {
-                code,
-                message,
-                data: None,
-            },
+            StdioError::Start { .. } => Self::Unreachable { reason: error.to_string(), sent: false },
+            StdioError::Died { .. } => Self::Unreachable { reason: error.to_string(), sent: true },
+            StdioError::Refused { code, message } => Self::Refused { code, message, data: None },
             StdioError::TooLarge { limit } => Self::TooLarge { limit },
             StdioError::Busy(_) => Self::Busy(error.to_string()),
             StdioError::Timeout(after) => Self::Timeout(after),

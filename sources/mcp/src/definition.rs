@@ -14,14 +14,7 @@ const MAX_NAME: usize = 128;
 /// The largest definition, in bytes of JSON.
 const MAX_DEFINITION: usize = 1024 * 1024;
 /// The fields of a definition that a model or a person is guided by.
-const MEANING: [&str; 6] = [
-    "name",
-    "title",
-    "description",
-    "inputSchema",
-    "outputSchema",
-    "annotations",
-];
+const MEANING: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
 
 /// A tool that was listed and cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -157,10 +150,7 @@ fn kind_of(value: &Value) -> &'static str {
 /// What the hints say, where they say anything; the protocol's defaults otherwise.
 fn claimed(annotations: Option<&Value>) -> Annotations {
     let hint = |name: &str, default: bool| {
-        annotations
-            .and_then(|a| a.get(name))
-            .and_then(Value::as_bool)
-            .unwrap_or(default)
+        annotations.and_then(|a| a.get(name)).and_then(Value::as_bool).unwrap_or(default)
     };
     let read_only = hint("readOnlyHint", false);
     Annotations {

@@ -50,9 +50,7 @@ pub(crate) async fn discover(
             Some(cursor) => json!({"cursor": cursor}),
             None => json!({}),
         };
-        let reply = connector
-            .request(target, "tools/list", params, &[], &options)
-            .await?;
+        let reply = connector.request(target, "tools/list", params, &[], &options).await?;
         (list.found.era, list.found.server) = (reply.era, reply.server.or(list.found.server.take()));
         let next = list.take_page(reply.result)?;
         let Some(next) = next else { break };
@@ -121,10 +119,7 @@ impl List {
 
     fn skip(&mut self, name: String, reason: &str) {
         if self.found.skipped.len() < MAX_SKIPPED {
-            self.found.skipped.push(Skipped {
-                name,
-                reason: shortened(reason),
-            });
+            self.found.skipped.push(Skipped { name, reason: shortened(reason) });
         } else {
             self.note("more tools cannot be used than are named here");
         }
@@ -142,10 +137,7 @@ impl List {
 }
 
 fn shortened(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(MAX_REASON)
-        .collect()
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_REASON).collect()
 }
 
 #[cfg(test)]

@@ -84,19 +84,12 @@ pub struct ServerInput {
 impl ServerInput {
     /// A server over HTTP with everything else as it is by default.
     pub fn http(name: impl Into<String>, url: impl Into<String>) -> Self {
-        Self {
-            url: Some(url.into()),
-            ..Self::named(name.into(), TransportKind::Http)
-        }
+        Self { url: Some(url.into()), ..Self::named(name.into(), TransportKind::Http) }
     }
 
     /// A command to run with everything else as it is by default.
     pub fn stdio(name: impl Into<String>, command: impl Into<String>, args: Vec<String>) -> Self {
-        Self {
-            command: Some(command.into()),
-            args,
-            ..Self::named(name.into(), TransportKind::Stdio)
-        }
+        Self { command: Some(command.into()), args, ..Self::named(name.into(), TransportKind::Stdio) }
     }
 
     fn named(name: String, transport: TransportKind) -> Self {
@@ -150,7 +143,11 @@ impl ServerInput {
             }
             Some(Ok(_)) => {}
         }
-        for (name, present) in [("/command", self.command.is_some()), ("/args", !self.args.is_empty()), ("/env", !self.env.is_empty())] {
+        for (name, present) in [
+            ("/command", self.command.is_some()),
+            ("/args", !self.args.is_empty()),
+            ("/env", !self.env.is_empty()),
+        ] {
             found.unless(!present, name, "belongs to transport `stdio`");
         }
         found.unless(self.headers.len() <= MAX_ENTRIES, "/headers", "are too many");
@@ -215,10 +212,7 @@ struct Found(Vec<Violation>);
 
 impl Found {
     fn say(&mut self, path: &str, message: impl Into<String>) {
-        self.0.push(Violation {
-            path: path.to_owned(),
-            message: message.into(),
-        });
+        self.0.push(Violation { path: path.to_owned(), message: message.into() });
     }
 
     fn unless(&mut self, holds: bool, path: &str, message: &str) {
@@ -260,18 +254,30 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_by_place() {
         let none: Vec<String> = Vec::new();
-        assert_eq!(paths(json!({"name":"a","transport":"http","url":"https://x.test/mcp","headers":{"Authorization":"Bearer x"}})), none);
-        assert_eq!(paths(json!({"name":"a","transport":"stdio","command":"npx","args":["-y"],"env":{"A_1":"x"}})), none);
+        assert_eq!(
+            paths(
+                json!({"name":"a","transport":"http","url":"https://x.test/mcp","headers":{"Authorization":"Bearer x"}})
+            ),
+            none
+        );
+        assert_eq!(
+            paths(json!({"name":"a","transport":"stdio","command":"npx","args":["-y"],"env":{"A_1":"x"}})),
+            none
+        );
         let cases = [
             (json!({"name":" ","transport":"http","url":"ftp://x"}), vec!["/name", "/url"]),
             (json!({"name":"a","transport":"http"}), vec!["/url"]),
             (json!({"name":"a","transport":"http","url":"http://u:p@x"}), vec!["/url"]),
             (json!({"name":"a","transport":"http","url":"http://x","command":"sh"}), vec!["/command"]),
-            (json!({"name":"a","transport":"http","url":"http://x","headers":{"Host":"y","Mcp-Session-Id":"1","a b":"c","x":"1\r\n2"}}),
-                vec!["/headers/Host", "/headers/Mcp-Session-Id", "/headers/a b", "/headers/x"]),
+            (
+                json!({"name":"a","transport":"http","url":"http://x","headers":{"Host":"y","Mcp-Session-Id":"1","a b":"c","x":"1\r\n2"}}),
+                vec!["/headers/Host", "/headers/Mcp-Session-Id", "/headers/a b", "/headers/x"],
+            ),
             (json!({"name":"a","transport":"stdio"}), vec!["/command"]),
-            (json!({"name":"a","transport":"stdio","command":"x","env":{"1A":"","B":"\u{0}"},"timeout_s":0,"max_concurrency":2000}),
-                vec!["/timeout_s", "/max_concurrency", "/env/1A", "/env/B"]),
+            (
+                json!({"name":"a","transport":"stdio","command":"x","env":{"1A":"","B":"\u{0}"},"timeout_s":0,"max_concurrency":2000}),
+                vec!["/timeout_s", "/max_concurrency", "/env/1A", "/env/B"],
+            ),
         ];
         for (input, wanted) in cases {
             assert_eq!(paths(input.clone()), wanted, "{input}");

@@ -33,7 +33,7 @@ pub use merge::{Altered, ChangeSet};
 pub use record::{ChangePolicy, TransportKind};
 pub use scan::{Flag, FlagKind};
 pub use service::{
-    ChangeEntry, Changes, Deps, Health, ImportOutcome, Imported, PendingChange, Refreshed, ServerError,
+    ChangeEntry, Changes, Deps, Health, ImportOutcome, Imported, Page, PendingChange, Refreshed, ServerError,
     ServerStatus, ServerView, Servers, ToolView,
 };
 pub use source::McpSource;

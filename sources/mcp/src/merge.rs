@@ -83,12 +83,7 @@ fn meet(
         changes.added.push(name.to_owned());
     }
     if new_hash == stored.hash {
-        return StoredTool {
-            definition,
-            pending: None,
-            removed: false,
-            ..stored
-        };
+        return StoredTool { definition, pending: None, removed: false, ..stored };
     }
     let review = policy == ChangePolicy::Review;
     let known = stored.pending.as_ref().is_some_and(|p| p.hash == new_hash);
@@ -103,11 +98,7 @@ fn meet(
         return StoredTool::new(definition);
     }
     StoredTool {
-        pending: Some(Pending {
-            flags: scan::scan(&definition),
-            hash: new_hash,
-            definition,
-        }),
+        pending: Some(Pending { flags: scan::scan(&definition), hash: new_hash, definition }),
         removed: false,
         ..stored
     }

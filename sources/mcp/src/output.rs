@@ -30,7 +30,10 @@ pub(crate) fn read(result: Value) -> Result<Answer, CallError> {
             ));
         }
         Some(other) => {
-            return Err(CallError::Protocol(format!("its result is of the unknown type `{}`", excerpt(other))));
+            return Err(CallError::Protocol(format!(
+                "its result is of the unknown type `{}`",
+                excerpt(other)
+            )));
         }
     }
     let content = match result.remove("content") {
@@ -78,10 +81,7 @@ fn asks(result: &mut Map<String, Value>) -> Result<Answer, CallError> {
         };
         responses.insert(key, response);
     }
-    Ok(Answer::Asks {
-        responses: Value::Object(responses),
-        state: result.remove("requestState"),
-    })
+    Ok(Answer::Asks { responses: Value::Object(responses), state: result.remove("requestState") })
 }
 
 #[cfg(test)]
@@ -105,7 +105,8 @@ mod tests {
             {"type":"resource_link","uri":"a:b","name":"n","size":3},
             {"type":"hologram","rays":[1]}
         ]);
-        let output = complete(json!({"content": content, "structuredContent": [1, {"a": null}], "isError": true}));
+        let output =
+            complete(json!({"content": content, "structuredContent": [1, {"a": null}], "isError": true}));
         assert_eq!(serde_json::to_value(&output.content).unwrap(), content);
         assert_eq!((output.structured, output.is_error), (Some(json!([1, {"a": null}])), true));
     }
@@ -130,7 +131,8 @@ mod tests {
             state: Some(json!("s")),
         };
         assert_eq!(read(asked).unwrap(), wanted);
-        let sampling = json!({"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage"}}});
+        let sampling =
+            json!({"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage"}}});
         assert!(read(sampling).is_err());
     }
 }

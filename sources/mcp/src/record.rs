@@ -36,16 +36,9 @@ pub(crate) struct ServerRecord {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Transport {
     /// Streamable HTTP.
-    Http {
-        url: Url,
-        headers: BTreeMap<String, Sealed>,
-    },
+    Http { url: Url, headers: BTreeMap<String, Sealed> },
     /// A command to run.
-    Stdio {
-        command: String,
-        args: Vec<String>,
-        env: BTreeMap<String, Sealed>,
-    },
+    Stdio { command: String, args: Vec<String>, env: BTreeMap<String, Sealed> },
 }
 
 /// Which transport a server is reached by.
@@ -106,14 +99,6 @@ impl Transport {
         }
     }
 
-    /// The command, where it is one.
-    pub(crate) fn command(&self) -> Option<&str> {
-        match self {
-            Self::Stdio { command, .. } => Some(command),
-            Self::Http { .. } => None,
-        }
-    }
-
     /// The sealed values with the prefix of their field names.
     pub(crate) const fn secrets(&self) -> (&'static str, &BTreeMap<String, Sealed>) {
         match self {
@@ -126,14 +111,9 @@ impl Transport {
     pub(crate) fn same_target(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Http { url: a, .. }, Self::Http { url: b, .. }) => a.origin() == b.origin(),
-            (
-                Self::Stdio {
-                    command: a, args: x, ..
-                },
-                Self::Stdio {
-                    command: b, args: y, ..
-                },
-            ) => a == b && x == y,
+            (Self::Stdio { command: a, args: x, .. }, Self::Stdio { command: b, args: y, .. }) => {
+                a == b && x == y
+            }
             _ => false,
         }
     }

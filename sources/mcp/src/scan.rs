@@ -130,11 +130,7 @@ fn step(path: &mut String, name: &str, inner: impl FnOnce(&mut String)) {
 
 fn look(text: &str, path: &str, flags: &mut Vec<Flag>) {
     let mut flag = |kind, excerpt: String| {
-        flags.push(Flag {
-            kind,
-            path: path.to_owned(),
-            excerpt,
-        });
+        flags.push(Flag { kind, path: path.to_owned(), excerpt });
     };
     if let Some((at, _)) = text.char_indices().find(|(_, c)| is_hidden(*c)) {
         flag(FlagKind::HiddenCharacters, around(text, at));
@@ -180,13 +176,7 @@ fn around(text: &str, at: usize) -> String {
     text[start..]
         .chars()
         .take(80)
-        .map(|c| {
-            if is_hidden(c) || c.is_control() {
-                c.escape_unicode().to_string()
-            } else {
-                c.to_string()
-            }
-        })
+        .map(|c| if is_hidden(c) || c.is_control() { c.escape_unicode().to_string() } else { c.to_string() })
         .collect()
 }
 

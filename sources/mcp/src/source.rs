@@ -9,18 +9,15 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{
-    AccountContext, Tool, ToolKind, ToolRef, ToolSource, Unresolved,
-    catalog::Head,
+    AccountContext, ListPage, ListRequest, Tool, ToolKind, ToolLister, ToolListing, ToolRef, ToolSource,
+    Unresolved,
+    catalog::{CatalogError, Head},
+    listing::list_catalog,
     problem::ProblemCode,
 };
 use moka::sync::Cache;
 use serde_json::Value;
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
 /// How much of read definitions is kept, in bytes of JSON.
 const MAX_CACHED: u64 = 64 * 1024 * 1024;
@@ -50,11 +47,7 @@ impl McpSource {
         };
         Self {
             inner,
-            cache: Cache::builder()
-                .max_capacity(MAX_CACHED)
-                .weigher(weigh)
-                .time_to_idle(CACHE_IDLE)
-                .build(),
+            cache: Cache::builder().max_capacity(MAX_CACHED).weigher(weigh).time_to_idle(CACHE_IDLE).build(),
         }
     }
 
@@ -150,15 +143,14 @@ impl McpSource {
     ) -> Result<Arc<dyn Tool>, Unresolved> {
         let (server, name) = (&head.record.name, &reference.tool_id);
         match read.map(Arc::as_ref) {
-            Some(Read::Usable(definition, _)) => Ok(Arc::new(McpTool::new(
-                Arc::clone(&self.inner),
-                target.clone(),
-                definition,
-                head.revision,
-            ))),
+            Some(Read::Usable(definition, _)) => {
+                Ok(Arc::new(McpTool::new(Arc::clone(&self.inner), target.clone(), definition, head.revision)))
+            }
             Some(Read::Removed) => Err(Unresolved::new(
                 ProblemCode::ToolNotFound,
-                format!("the MCP server `{server}` does not offer `{name}` any more: take it out, or refresh the server"),
+                format!(
+                    "the MCP server `{server}` does not offer `{name}` any more: take it out, or refresh the server"
+                ),
             )),
             Some(Read::Unusable(reason)) => Err(Unresolved::new(
                 ProblemCode::InvalidSchema,
@@ -166,7 +158,9 @@ impl McpSource {
             )),
             None => Err(Unresolved::new(
                 ProblemCode::ToolNotFound,
-                format!("the MCP server `{server}` has no tool `{name}`: see its list of tools, or refresh it"),
+                format!(
+                    "the MCP server `{server}` has no tool `{name}`: see its list of tools, or refresh it"
+                ),
             )),
         }
     }
@@ -220,4 +214,29 @@ impl fmt::Debug for McpSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("McpSource").finish_non_exhaustive()
     }
+}
+
+#[async_trait]
+impl ToolLister for McpSource {
+    fn kind(&self) -> ToolKind {
+        ToolKind::McpTool
+    }
+
+    async fn list(&self, cx: &AccountContext, request: &ListRequest) -> Result<ListPage, CatalogError> {
+        list_catalog(&self.inner.catalog, &cx.account, request, listing).await
+    }
+}
+
+fn listing(head: &Head<ServerRecord>, name: &str, body: Value) -> Option<ToolListing> {
+    let tool: StoredTool = serde_json::from_value(body).ok()?;
+    let definition = Definition::read(&tool.definition).ok().filter(|_| !tool.removed)?;
+    Some(ToolListing {
+        reference: ToolRef::new(ToolKind::McpTool, head.id.clone(), name),
+        provider_name: head.record.name.clone(),
+        annotations: crate::service::ours(&definition, &head.record),
+        name: definition.name,
+        title: definition.title,
+        description: definition.description,
+        enabled: head.record.enabled,
+    })
 }

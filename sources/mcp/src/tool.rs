@@ -32,26 +32,15 @@ impl McpTool {
             args_schema: definition.args_schema.clone(),
             output_schema: definition.output_schema.clone(),
             annotations: crate::service::ours(definition, &target.record),
-            origin: Origin {
-                kind: ToolKind::McpTool,
-                provider_name: target.record.name.clone(),
-                revision,
-            },
+            origin: Origin { kind: ToolKind::McpTool, provider_name: target.record.name.clone(), revision },
         };
-        Self {
-            inner,
-            target,
-            spec,
-            repeated: definition.repeated.clone(),
-        }
+        Self { inner, target, spec, repeated: definition.repeated.clone() }
     }
 
     /// Calls, and says no to whatever the server asks in between: nobody is there to be asked.
     async fn run(&self, args: Value, options: &CallOptions) -> Result<ToolOutput, CallError> {
-        let mut params = Map::from_iter([
-            ("name".to_owned(), json!(self.spec.name)),
-            ("arguments".to_owned(), args),
-        ]);
+        let mut params =
+            Map::from_iter([("name".to_owned(), json!(self.spec.name)), ("arguments".to_owned(), args)]);
         for _ in 0..MAX_ROUNDS {
             let asked = Value::Object(params.clone());
             let connector = &self.inner.connector;
@@ -84,9 +73,7 @@ impl Tool for McpTool {
         let options = CallOptions::of(cx, self.target.record.timeout());
         let outcome = self.run(args, &options).await;
         let noted = outcome.as_ref().map(|_| started.elapsed());
-        self.inner
-            .health
-            .note_call(&self.target.account, &self.target.id, noted);
+        self.inner.health.note_call(&self.target.account, &self.target.id, noted);
         let output = outcome?;
         if let (Some(schema), Some(structured)) = (&self.spec.output_schema, &output.structured)
             && !schema.is_valid(structured).unwrap_or(true)

@@ -12,20 +12,20 @@ use tokio_util::sync::CancellationToken;
 
 /// The bounds of one request.
 #[derive(Clone)]
-pub struct CallOptions {
+pub(crate) struct CallOptions {
     /// When it must have ended.
-    pub deadline: Instant,
+    pub(crate) deadline: Instant,
     /// How long it may take without a sign of progress.
-    pub patience: Duration,
+    pub(crate) patience: Duration,
     /// Set when the caller goes away.
-    pub cancel: CancellationToken,
+    pub(crate) cancel: CancellationToken,
     /// Where to report progress, if anyone listens.
-    pub progress: Option<Arc<dyn Progress>>,
+    pub(crate) progress: Option<Arc<dyn Progress>>,
 }
 
 impl CallOptions {
     /// A request that must end within `timeout`, which nobody cancels or watches.
-    pub fn within(timeout: Duration) -> Self {
+    pub(crate) fn within(timeout: Duration) -> Self {
         Self {
             deadline: Instant::now() + timeout,
             patience: timeout,
@@ -36,17 +36,12 @@ impl CallOptions {
 
     /// A request on behalf of a call: the server's own limit counts from its last sign of progress, the
     /// call's deadline in any case.
-    pub fn of(cx: &CallContext, patience: Duration) -> Self {
-        Self {
-            deadline: cx.deadline,
-            patience,
-            cancel: cx.cancel.clone(),
-            progress: cx.progress.clone(),
-        }
+    pub(crate) fn of(cx: &CallContext, patience: Duration) -> Self {
+        Self { deadline: cx.deadline, patience, cancel: cx.cancel.clone(), progress: cx.progress.clone() }
     }
 
     /// How long is left.
-    pub fn remaining(&self) -> Duration {
+    pub(crate) fn remaining(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 }
@@ -70,11 +65,7 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn new(options: &CallOptions) -> Arc<Self> {
         let now = Instant::now();
-        Arc::new(Self {
-            options: options.clone(),
-            started: now,
-            heard: Mutex::new(now),
-        })
+        Arc::new(Self { options: options.clone(), started: now, heard: Mutex::new(now) })
     }
 
     /// Whether somebody wants to hear of progress.
@@ -134,9 +125,7 @@ mod tests {
         assert!(matches!(silent, Err(CallError::Timeout(_))));
 
         let options = CallOptions::within(Duration::ZERO);
-        let late = Watch::new(&options)
-            .over(std::future::pending::<Result<(), _>>())
-            .await;
+        let late = Watch::new(&options).over(std::future::pending::<Result<(), _>>()).await;
         assert!(matches!(late, Err(CallError::Timeout(_))));
         options.cancel.cancel();
         let cancelled = Watch::new(&options).over(async { Ok(()) }).await;

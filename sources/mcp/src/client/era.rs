@@ -152,9 +152,7 @@ pub(crate) fn read_discover(answer: Result<&Value, &RpcError>) -> Probed {
 /// What a modern result says of the server.
 pub(crate) fn server_of(result: &Value) -> Option<Value> {
     let meta = result.get("_meta").and_then(|meta| meta.get(SERVER_KEY));
-    meta.or_else(|| result.get("serverInfo"))
-        .filter(|v| v.is_object())
-        .cloned()
+    meta.or_else(|| result.get("serverInfo")).filter(|v| v.is_object()).cloned()
 }
 
 fn tells_changes(result: &Value) -> bool {
@@ -179,13 +177,14 @@ mod tests {
     fn a_probe_is_understood() {
         let modern = json!({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},
             "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"x"}}});
-        let Probed::Modern(greeting) = read_discover(Ok(&modern)) else {
-            panic!("not modern")
-        };
+        let Probed::Modern(greeting) = read_discover(Ok(&modern)) else { panic!("not modern") };
         assert!(greeting.tells_changes && greeting.server == Some(json!({"name":"x"})));
         assert_eq!(read_discover(Ok(&json!({}))), Probed::Legacy);
         assert_eq!(read_discover(Ok(&json!({"supportedVersions":["2025-11-25"]}))), Probed::Legacy);
-        assert!(matches!(read_discover(Ok(&json!({"supportedVersions":["2031-01-01"]}))), Probed::Neither(_)));
+        assert!(matches!(
+            read_discover(Ok(&json!({"supportedVersions":["2031-01-01"]}))),
+            Probed::Neither(_)
+        ));
         let error = |code, data| RpcError { code, message: String::new(), data };
         assert_eq!(read_discover(Err(&error(-32601, None))), Probed::Legacy);
         let older = error(-32022, Some(json!({"supported":["2025-06-18"]})));
@@ -202,7 +201,8 @@ mod tests {
                 Era::Legacy(version)
             );
         }
-        for result in [json!({"protocolVersion":"2099-01-01"}), json!({}), json!({"protocolVersion": MODERN})] {
+        for result in [json!({"protocolVersion":"2099-01-01"}), json!({}), json!({"protocolVersion": MODERN})]
+        {
             assert!(read_initialize(&result).is_err(), "{result}");
         }
     }

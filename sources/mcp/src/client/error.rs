@@ -26,7 +26,9 @@ pub enum CallError {
         sent: bool,
     },
     /// It wants a credential, or another one.
-    #[error("the server answered with status {status}: it wants a credential, or another one than it was given")]
+    #[error(
+        "the server answered with status {status}: it wants a credential, or another one than it was given"
+    )]
     Unauthorized {
         /// 401 or 403.
         status: u16,
@@ -81,11 +83,7 @@ pub enum CallError {
 }
 
 fn said(body: &str) -> String {
-    if body.is_empty() {
-        String::new()
-    } else {
-        format!(": {body}")
-    }
+    if body.is_empty() { String::new() } else { format!(": {body}") }
 }
 
 impl CallError {
@@ -103,18 +101,13 @@ impl CallError {
         match error {
             EgressError::Blocked(blocked) => Self::Blocked(blocked.to_string()),
             EgressError::TooLarge { limit, .. } => Self::TooLarge { limit },
-            EgressError::Timeout {
-                stage: Stage::Waiting | Stage::Reading,
-                after,
-                ..
-            } => Self::Timeout(after),
+            EgressError::Timeout { stage: Stage::Waiting | Stage::Reading, after, .. } => {
+                Self::Timeout(after)
+            }
             EgressError::InvalidUrl { .. } | EgressError::InvalidRequest { .. } => {
                 Self::Internal(error.to_string())
             }
-            other => Self::Unreachable {
-                sent: !other.was_never_sent(),
-                reason: other.to_string(),
-            },
+            other => Self::Unreachable { sent: !other.was_never_sent(), reason: other.to_string() },
         }
     }
 
@@ -134,24 +127,15 @@ impl From<CallError> for ToolError {
                     "the MCP server answered with status {status}; give it a valid credential in its headers"
                 ),
             },
-            CallError::Http {
-                status: 429,
-                retry_after,
-                ..
-            } => Self::RateLimited { retry_after },
+            CallError::Http { status: 429, retry_after, .. } => Self::RateLimited { retry_after },
             CallError::Http { status, body, .. } => Self::Upstream { status, body },
-            CallError::Refused { code, message, .. } => Self::Upstream {
-                status: 0,
-                body: format!("{message} (code {code})"),
-            },
-            CallError::SessionExpired | CallError::EraChanged | CallError::Protocol(_) => Self::Upstream {
-                status: 0,
-                body: error.to_string(),
-            },
-            CallError::TooLarge { limit } => Self::TooLarge {
-                what: "the server's answer".into(),
-                limit,
-            },
+            CallError::Refused { code, message, .. } => {
+                Self::Upstream { status: 0, body: format!("{message} (code {code})") }
+            }
+            CallError::SessionExpired | CallError::EraChanged | CallError::Protocol(_) => {
+                Self::Upstream { status: 0, body: error.to_string() }
+            }
+            CallError::TooLarge { limit } => Self::TooLarge { what: "the server's answer".into(), limit },
             CallError::Timeout(after) => Self::Timeout { after },
             CallError::Busy(_) => Self::RateLimited { retry_after: None },
             CallError::Cancelled => Self::Cancelled,
@@ -162,12 +146,8 @@ impl From<CallError> for ToolError {
 
 /// Text of a server, short enough for an error and on one line.
 pub(crate) fn excerpt(text: &str) -> String {
-    let clean: String = text
-        .trim()
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(MAX_SAID)
-        .collect();
+    let clean: String =
+        text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_SAID).collect();
     if text.trim().chars().nth(MAX_SAID).is_some() {
         return format!("{clean}…");
     }

@@ -69,9 +69,9 @@ fn walk(
     }
     let Value::Object(schema) = schema else {
         return match schema {
-            Value::Array(parts) => parts
-                .iter()
-                .try_for_each(|part| walk(part, path, false, depth + 1, found)),
+            Value::Array(parts) => {
+                parts.iter().try_for_each(|part| walk(part, path, false, depth + 1, found))
+            }
             _ => Ok(()),
         };
     };
@@ -118,19 +118,13 @@ fn annotated(
     if !on_chain || path.is_empty() {
         return Err(format!("`{ANNOTATION}` at `{place}` is not on a plain property"));
     }
-    if !matches!(
-        schema.get("type").and_then(Value::as_str),
-        Some("string" | "integer" | "boolean")
-    ) {
+    if !matches!(schema.get("type").and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
         return Err(format!("`{ANNOTATION}` at `{place}` is not on a string, integer or boolean"));
     }
     let name = annotation.as_str().filter(|name| !name.is_empty());
     let name = name.and_then(|name| HeaderName::try_from(format!("Mcp-Param-{name}")).ok());
     let name = name.ok_or_else(|| format!("`{ANNOTATION}` at `{place}` is not a header name"))?;
-    Ok(ParamHeader {
-        path: path.to_vec(),
-        name,
-    })
+    Ok(ParamHeader { path: path.to_vec(), name })
 }
 
 fn as_text(value: &Value) -> Option<String> {
@@ -147,11 +141,9 @@ fn as_text(value: &Value) -> Option<String> {
 
 /// Encodes what a header cannot carry as it is.
 fn encode(text: &str) -> String {
-    let plain = text.bytes().all(|b| matches!(b, 0x20..=0x7e))
-        && !text.starts_with(' ')
-        && !text.ends_with(' ')
-        && !(text.starts_with(ENCODED_BEGIN) && text.ends_with(ENCODED_END));
-    if plain {
+    let looks_encoded = text.starts_with(ENCODED_BEGIN) && text.ends_with(ENCODED_END);
+    let visible = text.bytes().all(|b| matches!(b, 0x20..=0x7e)) && text.trim().len() == text.len();
+    if visible && !looks_encoded {
         return text.to_owned();
     }
     format!("{ENCODED_BEGIN}{}{ENCODED_END}", BASE64_STANDARD.encode(text))

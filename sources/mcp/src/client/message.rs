@@ -29,11 +29,7 @@ pub(crate) struct RpcError {
 
 impl From<RpcError> for CallError {
     fn from(error: RpcError) -> Self {
-        Self::Refused {
-            code: error.code,
-            message: error.message,
-            data: error.data,
-        }
+        Self::Refused { code: error.code, message: error.message, data: error.data }
     }
 }
 
@@ -127,9 +123,7 @@ pub(crate) fn answer_to(id: Value, method: &str) -> Value {
 /// What a progress notification says: its token, how far it is, of how much, and in words.
 pub(crate) fn progress_of(params: &Value) -> Option<(i64, f64, Option<f64>, Option<&str>)> {
     let token = params.get("progressToken")?;
-    let token = token
-        .as_i64()
-        .or_else(|| token.as_str().and_then(|t| t.parse().ok()))?;
+    let token = token.as_i64().or_else(|| token.as_str().and_then(|t| t.parse().ok()))?;
     Some((
         token,
         params.get("progress").and_then(Value::as_f64)?,
@@ -145,18 +139,9 @@ mod tests {
     #[test]
     fn messages_are_told_apart() {
         let read = |v| Incoming::read(v);
-        assert_eq!(
-            read(json!({"id":1,"result":{"a":1}})),
-            Some(Incoming::Answer(1, Ok(json!({"a":1}))))
-        );
-        assert_eq!(
-            read(json!({"id":"7","result":null})),
-            Some(Incoming::Answer(7, Ok(Value::Null)))
-        );
-        assert_eq!(
-            read(json!({"id":2.0,"result":1})),
-            Some(Incoming::Answer(2, Ok(json!(1))))
-        );
+        assert_eq!(read(json!({"id":1,"result":{"a":1}})), Some(Incoming::Answer(1, Ok(json!({"a":1})))));
+        assert_eq!(read(json!({"id":"7","result":null})), Some(Incoming::Answer(7, Ok(Value::Null))));
+        assert_eq!(read(json!({"id":2.0,"result":1})), Some(Incoming::Answer(2, Ok(json!(1)))));
         assert_eq!(
             read(json!({"id":"x","method":"ping"})),
             Some(Incoming::Request(json!("x"), "ping".into(), json!({})))
@@ -165,7 +150,9 @@ mod tests {
             read(json!({"method":"n","params":{"b":2}})),
             Some(Incoming::Notice("n".into(), json!({"b":2})))
         );
-        for junk in [json!([]), json!("x"), json!({"id":1}), json!({"result":{}}), json!({"id":{},"result":1})] {
+        for junk in
+            [json!([]), json!("x"), json!({"id":1}), json!({"result":{}}), json!({"id":{},"result":1})]
+        {
             assert_eq!(read(junk.clone()), None, "{junk}");
         }
     }

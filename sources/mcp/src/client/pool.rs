@@ -62,12 +62,7 @@ pub(crate) struct Full(pub(crate) usize);
 impl<C: Pooled> Pool<C> {
     /// A pool of at most `most` connections that closes those that were idle for `idle`.
     pub(crate) fn new(most: usize, idle: Duration) -> Self {
-        Self(Arc::new(Inner {
-            slots: Mutex::default(),
-            idle,
-            most,
-            sweeping: AtomicBool::new(false),
-        }))
+        Self(Arc::new(Inner { slots: Mutex::default(), idle, most, sweeping: AtomicBool::new(false) }))
     }
 
     /// The live connection of `key`, or a new one made by `connect`. Says which of both it is.
@@ -107,17 +102,14 @@ impl<C: Pooled> Pool<C> {
 
     /// Ends all connections to a server, of whatever revision.
     pub(crate) async fn close_server(&self, account: &AccountId, server: &str) {
-        let gone = self
-            .0
-            .take(|key, _| &key.account == account && key.server == server);
+        let gone = self.0.take(|key, _| &key.account == account && key.server == server);
         close_all(gone).await;
     }
 
     /// Ends all connections to other revisions of a server than this one that nobody uses.
     pub(crate) fn close_others(&self, key: &PoolKey) {
-        let other = |k: &PoolKey| {
-            k.account == key.account && k.server == key.server && k.revision != key.revision
-        };
+        let other =
+            |k: &PoolKey| k.account == key.account && k.server == key.server && k.revision != key.revision;
         let gone = self.0.take(|k, slot| other(k) && slot.users.load(SeqCst) == 0);
         if !gone.is_empty() {
             tokio::spawn(close_all(gone));
@@ -214,10 +206,7 @@ impl<C: Pooled> Inner<C> {
     }
 
     fn take(&self, which: impl Fn(&PoolKey, &Slot<C>) -> bool) -> Vec<Arc<Slot<C>>> {
-        self.slots()
-            .extract_if(|key, slot| which(key, slot))
-            .map(|(_, slot)| slot)
-            .collect()
+        self.slots().extract_if(|key, slot| which(key, slot)).map(|(_, slot)| slot).collect()
     }
 }
 
@@ -268,11 +257,7 @@ mod tests {
     }
 
     fn key(server: &str, revision: u64) -> PoolKey {
-        PoolKey {
-            account: AccountId::try_from("a".to_owned()).unwrap(),
-            server: server.into(),
-            revision,
-        }
+        PoolKey { account: AccountId::try_from("a".to_owned()).unwrap(), server: server.into(), revision }
     }
 
     async fn get(pool: &Pool<Fake>, key: &PoolKey) -> Result<(Lease<Fake>, bool), &'static str> {

@@ -53,9 +53,7 @@ impl Decoder {
             let end = chunk.iter().position(|b| matches!(b, b'\n' | b'\r'));
             let part = &chunk[..end.unwrap_or(chunk.len())];
             if self.line.len() + part.len() + self.event.data.len() > self.limit {
-                return Err(CallError::TooLarge {
-                    limit: self.limit as u64,
-                });
+                return Err(CallError::TooLarge { limit: self.limit as u64 });
             }
             self.line.extend_from_slice(part);
             let Some(end) = end else { break };
@@ -87,7 +85,9 @@ impl Decoder {
                 self.event.data.push_str(value);
             }
             "event" => value.clone_into(&mut self.event.kind),
-            "id" if !value.contains('\0') => self.last_id = Some(value.to_owned()).filter(|id| !id.is_empty()),
+            "id" if !value.contains('\0') => {
+                self.last_id = Some(value.to_owned()).filter(|id| !id.is_empty());
+            }
             "retry" => {
                 if let Ok(ms) = value.parse() {
                     self.retry = Some(Duration::from_millis(ms));
@@ -111,7 +111,8 @@ mod tests {
     #[test]
     fn events_are_read_in_every_form_of_line_end() {
         for end in ["\n", "\r", "\r\n"] {
-            let text = "\u{feff}: hi|retry: 1500|id: 7|event: message|data: a|data:b||data: c||id:8|data||".replace('|', end);
+            let text = "\u{feff}: hi|retry: 1500|id: 7|event: message|data: a|data:b||data: c||id:8|data||"
+                .replace('|', end);
             let mut decoder = Decoder::new(1000);
             let events = decoder.push(text.as_bytes()).unwrap();
             assert_eq!(data(&events), ["a\nb", "c", ""], "{end:?}");

@@ -80,17 +80,10 @@ impl Servers {
     ) -> Result<Changes, ServerError> {
         let head = self.head(account, id).await?;
         let query = Query::prefix(Kind::McpServer.of(account), prefix(id));
-        let page = self
-            .0
-            .table
-            .query(&query.descending().limit(limit).after(cursor))
-            .await?;
+        let page = self.0.table.query(&query.descending().limit(limit).after(cursor)).await?;
         let items = page.items.into_iter();
-        let pending = if head.record.found.pending == 0 {
-            Vec::new()
-        } else {
-            self.pending(account, &head).await?
-        };
+        let pending =
+            if head.record.found.pending == 0 { Vec::new() } else { self.pending(account, &head).await? };
         Ok(Changes {
             revision: head.revision,
             pending,
@@ -110,9 +103,7 @@ impl Servers {
     ) -> Result<ServerView, ServerError> {
         let head = self.head(account, id).await?;
         if revision.is_some_and(|seen| seen != head.revision) {
-            return Err(ServerError::RevisionChanged {
-                current: head.revision,
-            });
+            return Err(ServerError::RevisionChanged { current: head.revision });
         }
         let mut tools = self.tools_of(account, &head).await?;
         for (i, name) in names.unwrap_or_default().iter().enumerate() {
@@ -126,8 +117,7 @@ impl Servers {
             let mut record = head.record.clone();
             (record.found.tools, record.found.pending) = merge::count(&tools);
             let name = record.name.clone();
-            self.publish(account, &head, &name, &record, &tools, &ChangeSet::default())
-                .await?;
+            self.publish(account, &head, &name, &record, &tools, &ChangeSet::default()).await?;
         }
         self.get(account, id).await
     }
@@ -160,15 +150,9 @@ impl Servers {
         changes: &ChangeSet,
     ) -> Result<(), ServerError> {
         let at = self.0.clock.now();
-        let entry = ChangeEntry {
-            revision,
-            at,
-            changes: changes.clone(),
-        };
+        let entry = ChangeEntry { revision, at, changes: changes.clone() };
         let put = Write::Put {
-            key: Kind::McpServer
-                .of(account)
-                .key(format!("{}{revision:012}", prefix(id))),
+            key: Kind::McpServer.of(account).key(format!("{}{revision:012}", prefix(id))),
             body: json!(entry),
             expires_at: at.checked_add(KEEP).ok(),
             condition: domain::ports::Condition::Always,

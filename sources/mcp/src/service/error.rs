@@ -60,9 +60,6 @@ fn first(violations: &[Violation]) -> String {
 impl ServerError {
     /// One thing that is wrong with what was sent.
     pub(super) fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Invalid(vec![Violation {
-            path: path.into(),
-            message: message.into(),
-        }])
+        Self::Invalid(vec![Violation { path: path.into(), message: message.into() }])
     }
 }

@@ -60,10 +60,7 @@ impl HealthBook {
         Self {
             table,
             clock,
-            recent: Cache::builder()
-                .max_capacity(100_000)
-                .time_to_idle(Duration::from_hours(1))
-                .build(),
+            recent: Cache::builder().max_capacity(100_000).time_to_idle(Duration::from_hours(1)).build(),
         }
     }
 
@@ -72,8 +69,7 @@ impl HealthBook {
         let keys: Vec<Key> = ids.iter().map(|id| key(account, id)).collect();
         let items = self.table.get_many(&keys).await?;
         let health = |item: Option<domain::ports::Item>| {
-            item.and_then(|i| serde_json::from_value(i.body).ok())
-                .unwrap_or_default()
+            item.and_then(|i| serde_json::from_value(i.body).ok()).unwrap_or_default()
         };
         Ok(items.into_iter().map(health).collect())
     }
@@ -94,10 +90,8 @@ impl HealthBook {
         let health = self.read(account, &[id]).await.map(|mut h| h.pop());
         let mut health = health.ok().flatten().unwrap_or_default();
         health.take(now, outcome);
-        self.recent_of(account, id)
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .failing = health.failures > 0;
+        self.recent_of(account, id).lock().unwrap_or_else(PoisonError::into_inner).failing =
+            health.failures > 0;
         self.write(account, id, &health).await;
     }
 
@@ -119,10 +113,7 @@ impl HealthBook {
             if !due && recent.failing == failing {
                 return;
             }
-            *recent = Recent {
-                written: Some(Instant::now()),
-                failing,
-            };
+            *recent = Recent { written: Some(Instant::now()), failing };
         }
         let (book, account, id) = (Arc::clone(self), account.clone(), id.to_owned());
         let outcome = outcome.map_err(Clone::clone);
@@ -137,8 +128,7 @@ impl HealthBook {
     }
 
     fn recent_of(&self, account: &AccountId, id: &str) -> Arc<Mutex<Recent>> {
-        self.recent
-            .get_with((account.clone(), id.to_owned()), Arc::default)
+        self.recent.get_with((account.clone(), id.to_owned()), Arc::default)
     }
 
     async fn write(&self, account: &AccountId, id: &str, health: &Health) {

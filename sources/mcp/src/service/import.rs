@@ -61,21 +61,20 @@ struct Entry {
 }
 
 impl Servers {
-    /// Creates the servers of a configuration. `may_run` says why a command may not be registered by whoever asks.
+    /// Creates servers: `entries` is the object under `mcpServers`. `may_run` says why a command may not be registered by whoever asks.
     pub async fn import(
         &self,
         account: &AccountId,
-        config: &Value,
+        entries: &Value,
         may_run: impl Fn(&str) -> Result<(), String> + Sync,
     ) -> Result<Imported, ServerError> {
         use futures::{StreamExt as _, stream};
-        let entries = config
-            .get("mcpServers")
-            .or_else(|| config.get("servers"))
-            .and_then(Value::as_object)
-            .ok_or_else(|| ServerError::invalid("/mcpServers", "is required: an object of servers by name"))?;
+        let entries = entries
+            .as_object()
+            .ok_or_else(|| ServerError::invalid("/mcpServers", "must be an object of servers by name"))?;
         if entries.len() > MAX_SERVERS {
-            let message = format!("has {} servers; at most {MAX_SERVERS} are imported at once", entries.len());
+            let message =
+                format!("has {} servers; at most {MAX_SERVERS} are imported at once", entries.len());
             return Err(ServerError::invalid("/mcpServers", message));
         }
         let may_run = &may_run;
@@ -94,12 +93,8 @@ impl Servers {
         entry: &Value,
         may_run: &(impl Fn(&str) -> Result<(), String> + Sync),
     ) -> ImportOutcome {
-        let mut outcome = ImportOutcome {
-            name: name.to_owned(),
-            server: None,
-            error: None,
-            ignored: Vec::new(),
-        };
+        let mut outcome =
+            ImportOutcome { name: name.to_owned(), server: None, error: None, ignored: Vec::new() };
         let input = match read(name, entry) {
             Ok((input, ignored)) => {
                 outcome.ignored = ignored;
@@ -124,13 +119,15 @@ impl Servers {
 
 /// Reads an entry; gives the fields that were left out.
 fn read(name: &str, entry: &Value) -> Result<(ServerInput, Vec<String>), String> {
-    let entry: Entry = serde_json::from_value(entry.clone()).map_err(|e| format!("it is not a server: {e}"))?;
+    let entry: Entry =
+        serde_json::from_value(entry.clone()).map_err(|e| format!("it is not a server: {e}"))?;
     let transport = match (entry.kind.as_deref(), &entry.command, &entry.url) {
         (Some("stdio"), ..) | (None, Some(_), None) => TransportKind::Stdio,
-        (Some("http" | "streamable-http" | "streamableHttp" | "streamable_http"), ..) | (None, None, Some(_)) => {
-            TransportKind::Http
+        (Some("http" | "streamable-http" | "streamableHttp" | "streamable_http"), ..)
+        | (None, None, Some(_)) => TransportKind::Http,
+        (Some(other), ..) => {
+            return Err(format!("its transport `{other}` is not supported: use stdio or http"));
         }
-        (Some(other), ..) => return Err(format!("its transport `{other}` is not supported: use stdio or http")),
         (None, None, None) => return Err("it has neither a `command` nor a `url`".to_owned()),
         (None, Some(_), Some(_)) => return Err("it has both a `command` and a `url`".to_owned()),
     };
@@ -161,8 +158,12 @@ mod tests {
 
     #[test]
     fn the_configurations_of_several_clients_are_read() {
-        let (input, ignored) = read("fs", &json!({"command":"npx","args":["-y","x"],"env":{"N":1},"autoApprove":[]})).unwrap();
-        assert_eq!((input.transport, input.env["N"].as_str(), ignored.as_slice()), (TransportKind::Stdio, "1", &["autoApprove".to_owned()][..]));
+        let (input, ignored) =
+            read("fs", &json!({"command":"npx","args":["-y","x"],"env":{"N":1},"autoApprove":[]})).unwrap();
+        assert_eq!(
+            (input.transport, input.env["N"].as_str(), ignored.as_slice()),
+            (TransportKind::Stdio, "1", &["autoApprove".to_owned()][..])
+        );
         for entry in [
             json!({"url":"https://x.test/mcp","headers":{"A":"b"}}),
             json!({"type":"streamable-http","url":"https://x.test/mcp","headers":{"A":"b"}}),
@@ -173,7 +174,13 @@ mod tests {
             assert!(input.violations().is_empty());
         }
         assert_eq!(read("x", &json!({"command":"x","disabled":true})).unwrap().0.enabled, Some(false));
-        for bad in [json!({}), json!({"type":"sse","url":"http://x"}), json!({"command":"a","url":"b"}), json!([]), json!({"command":7})] {
+        for bad in [
+            json!({}),
+            json!({"type":"sse","url":"http://x"}),
+            json!({"command":"a","url":"b"}),
+            json!([]),
+            json!({"command":7}),
+        ] {
             assert!(read("x", &bad).is_err(), "{bad}");
         }
     }

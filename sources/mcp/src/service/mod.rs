@@ -17,6 +17,7 @@ pub use changes::{ChangeEntry, Changes, PendingChange};
 pub use error::ServerError;
 pub use health::Health;
 pub use import::{ImportOutcome, Imported};
+pub use read::Page;
 pub use refresh::Refreshed;
 pub(crate) use view::ours;
 pub use view::{ServerStatus, ServerView, ToolView};
@@ -129,7 +130,9 @@ impl Servers {
         for (name, body) in bodies {
             match serde_json::from_value(body) {
                 Ok(tool) => drop(tools.insert(name, tool)),
-                Err(error) => tracing::error!(server = head.id, name, %error, "a stored tool is not readable"),
+                Err(error) => {
+                    tracing::error!(server = head.id, name, %error, "a stored tool is not readable");
+                }
             }
         }
         Ok(tools)
@@ -137,11 +140,7 @@ impl Servers {
 }
 
 pub(crate) fn target(account: &AccountId, id: &str, record: &ServerRecord) -> Target {
-    Target {
-        account: account.clone(),
-        id: id.to_owned(),
-        record: Arc::new(record.clone()),
-    }
+    Target { account: account.clone(), id: id.to_owned(), record: Arc::new(record.clone()) }
 }
 
 impl fmt::Debug for Servers {

@@ -27,10 +27,8 @@ impl Servers {
         let (heads, next): (Vec<Head<ServerRecord>>, _) = page;
         let wanted = text.unwrap_or_default().to_lowercase();
         let has = |text: &str| text.to_lowercase().contains(&wanted);
-        let heads: Vec<_> = heads
-            .into_iter()
-            .filter(|h| has(&h.record.name) || has(&h.record.description))
-            .collect();
+        let heads: Vec<_> =
+            heads.into_iter().filter(|h| has(&h.record.name) || has(&h.record.description)).collect();
         let ids: Vec<&str> = heads.iter().map(|h| h.id.as_str()).collect();
         let healths: Vec<Health> = self.0.health.read(account, &ids).await?;
         let views = heads.iter().zip(healths).map(|(h, health)| ServerView::new(h, health));

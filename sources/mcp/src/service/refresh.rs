@@ -29,10 +29,7 @@ impl Servers {
                 Err(ServerError::Catalog(CatalogError::Conflict(_))) if attempts < ATTEMPTS => {}
                 Err(error) => return Err(error),
                 Ok(changes) => {
-                    return Ok(Refreshed {
-                        server: self.get(account, id).await?,
-                        changes,
-                    });
+                    return Ok(Refreshed { server: self.get(account, id).await?, changes });
                 }
             }
         }
@@ -77,17 +74,14 @@ pub(super) fn in_background(servers: &Servers, account: AccountId, id: String) {
     let servers = servers.clone();
     tokio::spawn(async move {
         // Removed first: a change that is told while this runs is another one.
-        servers
-            .0
-            .refreshing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&key);
+        servers.0.refreshing.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         let (account, id) = key;
         match servers.refresh(&account, &id).await {
             Ok(Refreshed { changes, .. }) if changes.is_empty() => {}
             Ok(_) => tracing::info!(%account, server = id, "an MCP server's tools have changed"),
-            Err(error) => tracing::warn!(%account, server = id, %error, "a changed MCP server was not refreshed"),
+            Err(error) => {
+                tracing::warn!(%account, server = id, %error, "a changed MCP server was not refreshed");
+            }
         }
     });
 }

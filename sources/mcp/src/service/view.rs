@@ -141,7 +141,9 @@ impl ServerView {
         };
         let none = BTreeMap::new;
         let (url, headers, command, args, env) = match &record.transport {
-            Transport::Http { url, headers } => (Some(url.to_string()), masked(headers), None, Vec::new(), none()),
+            Transport::Http { url, headers } => {
+                (Some(url.to_string()), masked(headers), None, Vec::new(), none())
+            }
             Transport::Stdio { command, args, env } => {
                 (None, none(), Some(command.clone()), args.clone(), masked(env))
             }
@@ -212,9 +214,5 @@ impl ToolView {
 
 /// How policies see a tool: at its worst, unless the account trusts what the server says.
 pub(crate) fn ours(definition: &Definition, record: &ServerRecord) -> Annotations {
-    if record.trust_annotations {
-        definition.claimed
-    } else {
-        Annotations::default()
-    }
+    if record.trust_annotations { definition.claimed } else { Annotations::default() }
 }

@@ -40,16 +40,12 @@ impl Servers {
             };
             tools = self.take(&mut record, tools, found).0;
         }
-        let saved = self
-            .0
-            .catalog
-            .create(account, &id, &name, &record, bodies(&tools)?)
-            .await;
+        let saved = self.0.catalog.create(account, &id, &name, &record, bodies(&tools)?).await;
         if let Err(error) = saved {
             self.0.connector.forget(account, &id).await;
             return Err(error.into());
         }
-        self.after_write(account, &id, &record).await?;
+        saved_log(account, &id, &record);
         self.get(account, &id).await
     }
 
@@ -74,7 +70,7 @@ impl Servers {
             self.0.catalog.update_record(account, &head, &name, &record).await?;
             self.0.connector.forget(account, id).await;
         }
-        self.after_write(account, id, &record).await?;
+        saved_log(account, id, &record);
         self.get(account, id).await
     }
 
@@ -103,10 +99,7 @@ impl Servers {
         if found.is_ok() {
             self.0.connector.is_up(&target);
         }
-        self.0
-            .health
-            .note_discovery(account, id, found.as_ref().map(|f| f.took))
-            .await;
+        self.0.health.note_discovery(account, id, found.as_ref().map(|f| f.took)).await;
         found.map_err(ServerError::Discovery)
     }
 
@@ -141,25 +134,11 @@ impl Servers {
         tools: &Tools,
         changes: &merge::ChangeSet,
     ) -> Result<u64, ServerError> {
-        let revision = self
-            .0
-            .catalog
-            .publish(account, head, name, record, bodies(tools)?)
-            .await?;
+        let revision = self.0.catalog.publish(account, head, name, record, bodies(tools)?).await?;
         if !changes.is_empty() {
             self.record_changes(account, &head.id, revision, changes).await?;
         }
         Ok(revision)
-    }
-
-    async fn after_write(
-        &self,
-        account: &AccountId,
-        id: &str,
-        record: &ServerRecord,
-    ) -> Result<(), ServerError> {
-        tracing::info!(%account, server = id, name = record.name, tools = record.found.tools, "an MCP server was saved");
-        Ok(())
     }
 
     fn check(&self, input: &ServerInput) -> Result<(), ServerError> {
@@ -197,10 +176,7 @@ impl Servers {
             trust_annotations: input.trust_annotations,
             max_concurrency: input.max_concurrency.unwrap_or(DEFAULT_CONCURRENCY),
             connection: before.map_or(1, |b| b.connection + u64::from(reconnects)),
-            found: Found {
-                era: found.era.filter(|_| !moved),
-                ..found
-            },
+            found: Found { era: found.era.filter(|_| !moved), ..found },
             created_at: before.map_or(now, |b| b.created_at),
             updated_at: now,
             transport,
@@ -220,10 +196,7 @@ impl Servers {
                 let url = Url::parse(url).map_err(|e| ServerError::invalid("/url", e.to_string()))?;
                 let refused = |reason| ServerError::invalid("/url", reason);
                 self.0.connector.check_url(&url).map_err(refused)?;
-                Transport::Http {
-                    url,
-                    headers: std::collections::BTreeMap::new(),
-                }
+                Transport::Http { url, headers: std::collections::BTreeMap::new() }
             }
             TransportKind::Stdio => Transport::Stdio {
                 command: input.command.clone().unwrap_or_default(),
@@ -235,18 +208,11 @@ impl Servers {
         Ok(match empty {
             Transport::Http { url, .. } => {
                 let headers = self.seal(account, id, "headers", input.headers.clone(), same);
-                Transport::Http {
-                    url,
-                    headers: headers.await?,
-                }
+                Transport::Http { url, headers: headers.await? }
             }
             Transport::Stdio { command, args, .. } => {
                 let env = self.seal(account, id, "env", input.env.clone(), same);
-                Transport::Stdio {
-                    command,
-                    args,
-                    env: env.await?,
-                }
+                Transport::Stdio { command, args, env: env.await? }
             }
         })
     }
@@ -255,4 +221,9 @@ impl Servers {
 pub(super) fn bodies(tools: &Tools) -> Result<Vec<Body>, ServerError> {
     let body = |(name, tool)| Ok((String::clone(name), serde_json::to_value(tool)?));
     tools.iter().map(body).collect()
+}
+
+fn saved_log(account: &AccountId, id: &str, record: &ServerRecord) {
+    let (name, tools) = (&record.name, record.found.tools);
+    tracing::info!(%account, server = id, name, tools, "an MCP server was saved");
 }

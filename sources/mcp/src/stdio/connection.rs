@@ -102,11 +102,7 @@ impl StdioConnection {
         });
         let mut connection = Self {
             peer,
-            greeting: Greeting {
-                era: Era::Modern,
-                server: None,
-                tells_changes: false,
-            },
+            greeting: Greeting { era: Era::Modern, server: None, tells_changes: false },
             stop,
             over,
         };
@@ -206,12 +202,7 @@ impl Peer {
                 pending.insert(id, Pending { answer, watch });
             }
         }
-        let mut waiting = Waiting {
-            peer: self,
-            id,
-            sent: false,
-            give_up,
-        };
+        let mut waiting = Waiting { peer: self, id, sent: false, give_up };
         let reason = || match &*self.state() {
             State::Over(reason) => reason.clone(),
             State::Open(_) => "its input is closed".to_owned(),
@@ -259,10 +250,12 @@ impl Peer {
 
     fn take(&self, message: Value) {
         match Incoming::read(message) {
-            Some(Incoming::Answer(id, answer)) => match self.state().remove(id) {
-                Some(pending) => drop(pending.answer.send(Ok(answer))),
-                None => tracing::debug!(id, "an answer to nothing that was asked"),
-            },
+            Some(Incoming::Answer(id, answer)) => {
+                let pending = self.state().remove(id);
+                if let Some(pending) = pending {
+                    let _ = pending.answer.send(Ok(answer));
+                }
+            }
             Some(Incoming::Request(id, method, _)) => self.tell(&message::answer_to(id, &method)),
             Some(Incoming::Fault(error)) => self.fault(error),
             Some(Incoming::Notice(method, params)) => self.take_notice(&method, &params),
@@ -295,7 +288,9 @@ impl Peer {
         let only = pending.keys().next().copied().filter(|_| pending.len() == 1);
         match only.and_then(|id| pending.remove(&id)) {
             Some(pending) => drop(pending.answer.send(Ok(Err(error)))),
-            None => tracing::debug!(code = error.code, message = %error.message, "a stdio server reports an error"),
+            None => {
+                tracing::debug!(code = error.code, message = %error.message, "a stdio server reports an error");
+            }
         }
     }
 
@@ -350,10 +345,7 @@ impl Drop for Waiting<'_> {
 }
 
 fn gone(reason: &str, sent: bool) -> CallError {
-    CallError::Unreachable {
-        reason: reason.to_owned(),
-        sent,
-    }
+    CallError::Unreachable { reason: reason.to_owned(), sent }
 }
 
 /// A message as a line: JSON text has no newline of its own.

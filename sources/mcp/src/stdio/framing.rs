@@ -61,11 +61,7 @@ fn keep_end(tail: &mut Vec<u8>, part: &[u8]) {
 /// Which of our requests a line that is too long answers, as far as its ends tell.
 pub(super) fn id_in_ends(start: &[u8], end: &[u8]) -> Option<i64> {
     let number = |text: &str| -> Option<i64> {
-        let digits: String = text
-            .trim_start()
-            .chars()
-            .take_while(char::is_ascii_digit)
-            .collect();
+        let digits: String = text.trim_start().chars().take_while(char::is_ascii_digit).collect();
         digits.parse().ok()
     };
     let start = String::from_utf8_lossy(start);
@@ -75,7 +71,8 @@ pub(super) fn id_in_ends(start: &[u8], end: &[u8]) -> Option<i64> {
     }
     let end = String::from_utf8_lossy(end);
     let (_, rest) = end.rsplit_once("\"id\":")?;
-    let closes = rest.trim_end().ends_with('}') && !rest.trim_end().trim_end_matches('}').contains(['}', '{', '[']);
+    let closes =
+        rest.trim_end().ends_with('}') && !rest.trim_end().trim_end_matches('}').contains(['}', '{', '[']);
     if closes { number(rest) } else { None }
 }
 

@@ -51,11 +51,7 @@ impl LocalStdio {
 
     /// The same with other limits: at most `most` processes, each ended after `idle` without a call.
     pub fn with_limits(policy: StdioPolicy, most: usize, idle: Duration) -> Self {
-        Self {
-            policy,
-            pool: Pool::new(most, idle),
-            listener: Arc::default(),
-        }
+        Self { policy, pool: Pool::new(most, idle), listener: Arc::default() }
     }
 
     /// Whom to tell when a server says that its tools have changed. The first one set stays.
@@ -78,7 +74,9 @@ impl LocalStdio {
         let start = |known| StdioConnection::start(server, known, self.changed(account, &server.id), watch);
         match start(known).await {
             // Some servers end when they are asked what they do not know. The handshake, they know.
-            Err(StartError::Greet(CallError::Unreachable { .. })) if !matches!(known, Some(Era::Legacy(_))) => {
+            Err(StartError::Greet(CallError::Unreachable { .. }))
+                if !matches!(known, Some(Era::Legacy(_))) =>
+            {
                 start(Some(Era::Legacy(crate::client::era::LEGACY[0]))).await
             }
             other => other,
@@ -112,11 +110,8 @@ impl LocalStdio {
             progress: cx.progress.clone(),
         };
         let watch = Watch::new(&options);
-        let key = PoolKey {
-            account: cx.account.clone(),
-            server: server.id.clone(),
-            revision: server.revision,
-        };
+        let key =
+            PoolKey { account: cx.account.clone(), server: server.id.clone(), revision: server.revision };
         self.pool.close_others(&key);
         let mut again = true;
         loop {
@@ -153,10 +148,7 @@ impl StdioInvoker for LocalStdio {
     ) -> Result<StdioReply, StdioError> {
         self.policy
             .check_command(&server.command)
-            .map_err(|reason| StdioError::Forbidden {
-                command: server.command.clone(),
-                reason,
-            })?;
+            .map_err(|reason| StdioError::Forbidden { command: server.command.clone(), reason })?;
         let called = self.call(server, method, params, cx).await;
         called.map_err(|failure| match failure {
             Failure::Stdio(error) => error,
@@ -175,9 +167,7 @@ fn to_stdio(error: CallError) -> StdioError {
         CallError::TooLarge { limit } => StdioError::TooLarge { limit },
         CallError::Timeout(after) => StdioError::Timeout(after),
         CallError::Cancelled => StdioError::Cancelled,
-        other => StdioError::Died {
-            reason: other.to_string(),
-        },
+        other => StdioError::Died { reason: other.to_string() },
     }
 }
 
@@ -189,8 +179,6 @@ impl From<Full> for Failure {
 
 impl fmt::Debug for LocalStdio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalStdio")
-            .field("policy", &self.policy)
-            .finish_non_exhaustive()
+        f.debug_struct("LocalStdio").field("policy", &self.policy).finish_non_exhaustive()
     }
 }

@@ -16,7 +16,7 @@ mod process;
 mod stderr;
 
 #[cfg(feature = "stdio")]
-pub use local::LocalStdio;
+pub use local::{ChangeListener, LocalStdio};
 pub use policy::{StdioPolicy, StdioPolicyError};
 
 use async_trait::async_trait;
@@ -39,10 +39,7 @@ impl StdioInvoker for NoStdio {
         _params: Value,
         _cx: &StdioContext,
     ) -> Result<StdioReply, StdioError> {
-        Err(StdioError::Forbidden {
-            command: server.command.clone(),
-            reason: StdioPolicy::Off.why_not(),
-        })
+        Err(StdioError::Forbidden { command: server.command.clone(), reason: StdioPolicy::Off.why_not() })
     }
 
     async fn stop(&self, _account: &AccountId, _server_id: &str) {}

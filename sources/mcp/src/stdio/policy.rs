@@ -64,15 +64,9 @@ impl FromStr for StdioPolicy {
             "off" => Ok(Self::Off),
             "admin" => Ok(Self::Admin),
             other => {
-                let list = other
-                    .strip_prefix("allow:")
-                    .ok_or_else(|| StdioPolicyError(text.to_owned()))?;
-                let commands: BTreeSet<_> = list
-                    .split(',')
-                    .map(str::trim)
-                    .filter(|c| !c.is_empty())
-                    .map(str::to_owned)
-                    .collect();
+                let list = other.strip_prefix("allow:").ok_or_else(|| StdioPolicyError(text.to_owned()))?;
+                let commands: BTreeSet<_> =
+                    list.split(',').map(str::trim).filter(|c| !c.is_empty()).map(str::to_owned).collect();
                 if commands.is_empty() {
                     return Err(StdioPolicyError(text.to_owned()));
                 }

@@ -38,10 +38,7 @@ struct Group(Option<Pid>);
 
 /// Starts a server's command.
 pub(super) fn start(server: &StdioServer) -> Result<Process, StdioError> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place where child processes are started"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one place where child processes are started")]
     let mut command = tokio::process::Command::new(&server.command);
     command
         .args(&server.args)
@@ -53,10 +50,7 @@ pub(super) fn start(server: &StdioServer) -> Result<Process, StdioError> {
         .stderr(Stdio::piped())
         .process_group(0)
         .kill_on_drop(true);
-    let failed = |reason: String| StdioError::Start {
-        command: server.command.clone(),
-        reason,
-    };
+    let failed = |reason: String| StdioError::Start { command: server.command.clone(), reason };
     let mut child = command.spawn().map_err(|e| {
         failed(match e.kind() {
             std::io::ErrorKind::NotFound => {
@@ -75,16 +69,7 @@ pub(super) fn start(server: &StdioServer) -> Result<Process, StdioError> {
         let (stderr, id) = (Arc::clone(&stderr), server.id.clone());
         async move { stderr.read(output, &id).await }
     });
-    Ok(Process {
-        stdin,
-        stdout,
-        keeper: Keeper {
-            child,
-            group,
-            stderr,
-            stderr_reader,
-        },
-    })
+    Ok(Process { stdin, stdout, keeper: Keeper { child, group, stderr, stderr_reader } })
 }
 
 impl Keeper {

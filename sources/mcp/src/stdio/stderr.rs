@@ -22,16 +22,11 @@ pub(super) struct Stderr {
 
 impl Stderr {
     pub(super) fn new(secrets: Vec<SecretString>) -> Self {
-        let mut secrets: Vec<_> = secrets
-            .into_iter()
-            .filter(|s| s.expose_secret().len() >= SHORTEST_SECRET)
-            .collect();
+        let mut secrets: Vec<_> =
+            secrets.into_iter().filter(|s| s.expose_secret().len() >= SHORTEST_SECRET).collect();
         // The longest first, so that a value within another does not leave its rest.
         secrets.sort_by_key(|s| std::cmp::Reverse(s.expose_secret().len()));
-        Self {
-            secrets,
-            end: Mutex::default(),
-        }
+        Self { secrets, end: Mutex::default() }
     }
 
     /// Reads the whole output.

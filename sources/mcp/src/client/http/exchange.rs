@@ -72,11 +72,11 @@ impl Exchange<'_> {
                 .into_iter()
                 .find_map(|message| self.take(message, id))
                 .ok_or_else(|| CallError::protocol("there is no answer to the request in it")),
-            Reply::Events(response) => self.from_stream(response, id).await,
+            Reply::Events(response) => self.read_stream(response, id).await,
         }
     }
 
-    async fn from_stream(&self, response: Response, id: i64) -> Result<Answer, CallError> {
+    async fn read_stream(&self, response: Response, id: i64) -> Result<Answer, CallError> {
         let mut decoder = Decoder::new(MAX_MESSAGE);
         let mut response = Some(response);
         let mut resumes = 0;
@@ -102,25 +102,20 @@ impl Exchange<'_> {
             };
             let resumable = !self.asked.era.is_modern() && decoder.last_id.is_some();
             if !resumable || resumes == MAX_RESUMES {
-                return Err(CallError::Unreachable {
-                    reason: ended,
-                    sent: true,
-                });
+                return Err(CallError::Unreachable { reason: ended, sent: true });
             }
             resumes += 1;
             tokio::time::sleep(decoder.retry.unwrap_or(DEFAULT_RETRY).min(MAX_RETRY)).await;
-            let from = decoder.last_id.clone();
-            let opened = self.wire.open_stream(
-                from.as_deref(),
-                self.headers.clone(),
-                LONGEST_WAIT,
-                MAX_MESSAGE as u64 * 2,
-            );
-            let retry = decoder.retry;
+            let (from, retry) = (decoder.last_id.take(), decoder.retry);
+            response = self.resume(from.as_deref()).await.ok();
             decoder = Decoder::new(MAX_MESSAGE);
             (decoder.last_id, decoder.retry) = (from, retry);
-            response = opened.await.ok();
         }
+    }
+
+    async fn resume(&self, after: Option<&str>) -> Result<Response, CallError> {
+        let most = 2 * MAX_MESSAGE as u64;
+        self.wire.open_stream(after, self.headers.clone(), LONGEST_WAIT, most).await
     }
 
     fn take_event(&self, data: &str, id: i64) -> Option<Answer> {

@@ -67,11 +67,7 @@ impl HttpConnection {
         let proven = !(known.is_some() && greeting.era.is_modern());
         Ok(Self {
             wire,
-            state: Mutex::new(State {
-                greeting,
-                session,
-                generation: 1,
-            }),
+            state: Mutex::new(State { greeting, session, generation: 1 }),
             proven: AtomicBool::new(proven),
             renewing: tokio::sync::Mutex::new(()),
         })
@@ -98,14 +94,14 @@ impl HttpConnection {
             Err(CallError::SessionExpired) => {
                 self.renew(state.generation, &watch).await?;
                 let state = self.state().clone();
-                watch
-                    .over(self.exchange(&state, method, params, repeated, &watch))
-                    .await
+                watch.over(self.exchange(&state, method, params, repeated, &watch)).await
             }
             other => other,
         };
         match result {
-            Err(CallError::Refused { code, .. }) if state.greeting.era.is_modern() && era::denies_modern(code) => {
+            Err(CallError::Refused { code, .. })
+                if state.greeting.era.is_modern() && era::denies_modern(code) =>
+            {
                 Err(CallError::EraChanged)
             }
             Ok(result) => {
@@ -150,11 +146,7 @@ impl HttpConnection {
         }
         let (greeting, session) = initialize(&self.wire, watch).await?;
         let mut state = self.state();
-        *state = State {
-            greeting,
-            session,
-            generation: generation + 1,
-        };
+        *state = State { greeting, session, generation: generation + 1 };
         Ok(())
     }
 
@@ -191,11 +183,7 @@ impl Pooled for HttpConnection {
 }
 
 fn found(era: Era) -> Greeting {
-    Greeting {
-        era,
-        server: None,
-        tells_changes: false,
-    }
+    Greeting { era, server: None, tells_changes: false }
 }
 
 fn version_header(era: Era) -> HeaderMap {
@@ -203,12 +191,7 @@ fn version_header(era: Era) -> HeaderMap {
 }
 
 fn fresh(era: Era) -> Asked {
-    Asked {
-        era,
-        era_proven: false,
-        in_session: false,
-        wants_answer: true,
-    }
+    Asked { era, era_proven: false, in_session: false, wants_answer: true }
 }
 
 /// Asks which versions the server speaks. Anything but a modern answer, silence included, means an older one.
@@ -216,12 +199,8 @@ async fn probe(wire: &Arc<Wire>) -> Result<Probed, CallError> {
     let watch = Watch::new(&CallOptions::within(PROBE));
     let mut extra = HeaderMap::new();
     headers::standard("server/discover", &Value::Null, &[], &mut extra);
-    let exchange = Exchange {
-        wire,
-        asked: fresh(Era::Modern),
-        headers: version_header(Era::Modern),
-        watch: &watch,
-    };
+    let exchange =
+        Exchange { wire, asked: fresh(Era::Modern), headers: version_header(Era::Modern), watch: &watch };
     match watch.over(exchange.run("server/discover", json!({}), extra)).await {
         Ok((answer, _)) => Ok(era::read_discover(answer.as_ref())),
         Err(CallError::Refused { code, message, data }) => {
@@ -236,39 +215,21 @@ async fn probe(wire: &Arc<Wire>) -> Result<Probed, CallError> {
 }
 
 /// Makes the handshake.
-async fn initialize(
-    wire: &Arc<Wire>,
-    watch: &Watch,
-) -> Result<(Greeting, Option<HeaderValue>), CallError> {
+async fn initialize(wire: &Arc<Wire>, watch: &Watch) -> Result<(Greeting, Option<HeaderValue>), CallError> {
     watch.over(handshake(wire, watch)).await
 }
 
 async fn handshake(wire: &Arc<Wire>, watch: &Watch) -> Result<(Greeting, Option<HeaderValue>), CallError> {
-    let exchange = Exchange {
-        wire,
-        asked: fresh(Era::Legacy(era::LEGACY[0])),
-        headers: HeaderMap::new(),
-        watch,
-    };
-    let (answer, head) = exchange
-        .run("initialize", era::initialize_params(), HeaderMap::new())
-        .await?;
+    let exchange =
+        Exchange { wire, asked: fresh(Era::Legacy(era::LEGACY[0])), headers: HeaderMap::new(), watch };
+    let (answer, head) = exchange.run("initialize", era::initialize_params(), HeaderMap::new()).await?;
     let greeting = era::read_initialize(&answer?)?;
     let session = head.get(SESSION).cloned();
-    let state = State {
-        greeting,
-        session,
-        generation: 0,
-    };
+    let state = State { greeting, session, generation: 0 };
     let ready = message::notice("notifications/initialized", &json!({}));
-    let asked = Asked {
-        wants_answer: false,
-        in_session: state.session.is_some(),
-        ..fresh(state.greeting.era)
-    };
-    let response = wire
-        .post(&ready, state.headers(), super::exchange::LONGEST_WAIT)
-        .await?;
+    let asked =
+        Asked { wants_answer: false, in_session: state.session.is_some(), ..fresh(state.greeting.era) };
+    let response = wire.post(&ready, state.headers(), super::exchange::LONGEST_WAIT).await?;
     Reply::read(response, &asked).await?;
     Ok((state.greeting, state.session))
 }

@@ -48,13 +48,7 @@ pub(super) enum Reply {
 impl Wire {
     /// A wire to `url` with the account's own headers, whose values are secrets.
     pub(crate) fn new(egress: egress::Client, url: Url, headers: HeaderMap, on_change: OnChange) -> Self {
-        Self {
-            egress,
-            url,
-            headers,
-            next_id: AtomicI64::new(1),
-            on_change,
-        }
+        Self { egress, url, headers, next_id: AtomicI64::new(1), on_change }
     }
 
     pub(super) fn next_id(&self) -> i64 {
@@ -78,15 +72,9 @@ impl Wire {
         all.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         all.insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
         let body = serde_json::to_vec(message).map_err(|e| CallError::Internal(e.to_string()))?;
-        self.egress
-            .post(self.url.clone())
-            .headers(all)
-            .body(body)
-            .idle_timeout(timeout)
-            .max_response_bytes(MAX_STREAM)
-            .send()
-            .await
-            .map_err(CallError::from_egress)
+        let request = self.egress.post(self.url.clone()).headers(all).body(body);
+        let request = request.idle_timeout(timeout).max_response_bytes(MAX_STREAM);
+        Box::pin(request.send()).await.map_err(CallError::from_egress)
     }
 
     /// Opens a stream of events, from after `last_event` where that is given.
@@ -104,20 +92,12 @@ impl Wire {
         all.extend(headers);
         all.insert(header::ACCEPT, HeaderValue::from_static(EVENTS));
         let request = self.egress.get(self.url.clone()).headers(all);
-        let response = request
-            .idle_timeout(idle)
-            .max_response_bytes(most)
-            .send()
-            .await
-            .map_err(CallError::from_egress)?;
+        let request = request.idle_timeout(idle).max_response_bytes(most);
+        let response = Box::pin(request.send()).await.map_err(CallError::from_egress)?;
         if response.status().is_success() && has_type(&response, EVENTS) {
             return Ok(response);
         }
-        Err(CallError::Http {
-            status: response.status().as_u16(),
-            body: String::new(),
-            retry_after: None,
-        })
+        Err(CallError::Http { status: response.status().as_u16(), body: String::new(), retry_after: None })
     }
 
     /// Ends a session.
@@ -125,7 +105,7 @@ impl Wire {
         let mut all = self.headers.clone();
         all.extend(headers);
         let request = self.egress.request(Method::DELETE, self.url.clone());
-        let sent = request.headers(all).timeout(timeout).send().await;
+        let sent = Box::pin(request.headers(all).timeout(timeout).send()).await;
         sent.map(drop).map_err(CallError::from_egress)
     }
 }
@@ -174,9 +154,7 @@ async fn failure(response: Response, asked: &Asked) -> CallError {
     let status = response.status();
     let retry_after = retry_after(&response);
     if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-        return CallError::Unauthorized {
-            status: status.as_u16(),
-        };
+        return CallError::Unauthorized { status: status.as_u16() };
     }
     if status == StatusCode::NOT_FOUND && asked.in_session {
         return CallError::SessionExpired;
@@ -193,19 +171,13 @@ async fn failure(response: Response, asked: &Asked) -> CallError {
     if status == StatusCode::BAD_REQUEST && asked.in_session && text().to_lowercase().contains("session") {
         return CallError::SessionExpired;
     }
-    let is_modern_error = rpc
-        .as_ref()
-        .is_some_and(|e| crate::client::era::is_modern_error(e.code));
+    let is_modern_error = rpc.as_ref().is_some_and(|e| crate::client::era::is_modern_error(e.code));
     if asked.era.is_modern() && !asked.era_proven && status.is_client_error() && !is_modern_error {
         return CallError::EraChanged;
     }
     match rpc {
         Some(error) if status != StatusCode::TOO_MANY_REQUESTS => error.into(),
-        _ => CallError::Http {
-            status: status.as_u16(),
-            body: text(),
-            retry_after,
-        },
+        _ => CallError::Http { status: status.as_u16(), body: text(), retry_after },
     }
 }
 
@@ -216,9 +188,7 @@ fn retry_after(response: &Response) -> Option<Duration> {
 
 pub(super) fn has_type(response: &Response, wanted: &str) -> bool {
     let value = response.headers().get(header::CONTENT_TYPE);
-    let essence = value
-        .and_then(|v| v.to_str().ok())
-        .and_then(|v| v.split(';').next());
+    let essence = value.and_then(|v| v.to_str().ok()).and_then(|v| v.split(';').next());
     essence.is_some_and(|e| e.trim().eq_ignore_ascii_case(wanted))
 }
 

@@ -125,22 +125,10 @@ struct Effort {
 }
 
 const EFFORTS: [Effort; 4] = [
-    Effort {
-        recursion: 2,
-        depth: 64,
-    },
-    Effort {
-        recursion: 1,
-        depth: 20,
-    },
-    Effort {
-        recursion: 1,
-        depth: 12,
-    },
-    Effort {
-        recursion: 1,
-        depth: 6,
-    },
+    Effort { recursion: 2, depth: 64 },
+    Effort { recursion: 1, depth: 20 },
+    Effort { recursion: 1, depth: 12 },
+    Effort { recursion: 1, depth: 6 },
 ];
 
 impl Dialect {

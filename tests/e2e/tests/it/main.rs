@@ -1,4 +1,5 @@
 //! The product as its clients see it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail their test")]
 
 mod assembly;
 mod auth;

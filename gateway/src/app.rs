@@ -101,7 +101,9 @@ fn base() -> OpenApi {
     let mut api = OpenApi::new(info, Paths::new());
     let mut key = Http::new(HttpAuthScheme::Bearer);
     key.description = Some("An API key: `Authorization: Bearer KEY`".to_owned());
-    api.components.get_or_insert_default().add_security_scheme("key", SecurityScheme::Http(key));
+    let components = api.components.get_or_insert_default();
+    components.schemas.extend(http_kit::ProblemDocument::components());
+    components.add_security_scheme("key", SecurityScheme::Http(key));
     api.security = Some(vec![SecurityRequirement::new("key", Vec::<String>::new())]);
     api
 }

@@ -43,12 +43,9 @@ fn run(args: QueryArgs) -> Result<ToolOutput, ToolError> {
     let data = document(args.data)?;
     shared::check_shape(&args.expression).map_err(|message| invalid_argument("expression", message))?;
     let expression = jmespath::compile(&args.expression).map_err(|error| wrong(&error))?;
-    let growth = shared::growth(expression.as_ast());
-    if growth > shared::MOST_GROWTH {
-        let message = "multiplies the data too often: use fewer lists and hashes inside one another";
-        return Err(invalid_argument("expression", message));
-    }
     let data = Variable::try_from(data).map_err(ToolError::internal)?;
+    shared::check_growth(expression.as_ast(), &data)
+        .map_err(|message| invalid_argument("expression", message))?;
     let result = match expression.search(Rcvar::new(data)) {
         Ok(result) => result,
         Err(error) if matches!(error.reason, ErrorReason::Runtime(_)) => {

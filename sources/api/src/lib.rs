@@ -3,4 +3,5 @@
 pub mod compile;
 pub mod narrow;
 pub mod normal;
+mod openapi;
 pub mod report;

@@ -30,5 +30,5 @@ pub use credentials::{CredentialError, Credentials};
 pub use queue::{Delivery, Queue, QueueError};
 pub use retriever::{Passage, RetrieveError, Retriever};
 pub use signal::{Signal, SignalError};
-pub use stdio_invoker::{StdioContext, StdioError, StdioInvoker, StdioServer};
+pub use stdio_invoker::{StdioContext, StdioError, StdioInvoker, StdioReply, StdioServer};
 pub use table::{Condition, Item, Order, Page, Query, Range, Table, TableError, Write, query_all};

@@ -61,8 +61,17 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CredentialsCommand,
     },
+    /// Put in one tool of each kind, assemble them together and call each
+    Tour(Tour),
     /// Look for what is wrong with this installation
     Doctor,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tour {
+    /// The start file of the MCP server `@modelcontextprotocol/server-everything`, which runs on Node.js
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp_server: String,
 }
 
 #[derive(Debug, Args)]

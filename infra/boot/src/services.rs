@@ -16,6 +16,7 @@ use infra_directory::DirectoryBlobs;
 use infra_local_key::LocalKeyCipher;
 use infra_sqlite::{Settings, SqliteTable};
 use providers::{BuiltinSource, ToolDeps};
+use source_api::{ApiTools, ApiToolsPorts};
 use std::{fmt, path::PathBuf, sync::Arc};
 
 /// Where links lead when nobody says how this machine is reached: the address `serve` has by default.
@@ -41,6 +42,8 @@ pub struct Services {
     pub assembler: Arc<dyn Assembler>,
     /// Lists of tools, one per kind.
     pub listers: Vec<Arc<dyn ToolLister>>,
+    /// Imported APIs.
+    pub api_tools: ApiTools,
     /// The only way out.
     pub egress: egress::Client,
     audit: Arc<TableAudit>,
@@ -85,23 +88,33 @@ impl Services {
         let keys = Arc::new(Keys::new(table.clone(), clock.clone()));
         let credentials = Arc::new(CredentialStore::new(table.clone(), cipher.clone(), clock.clone()));
         let audit = Arc::new(TableAudit::start(table.clone(), clock.clone()));
-        let deps = ToolDeps {
-            http: egress.clone(),
-            credentials: credentials.clone() as Arc<dyn Credentials>,
-            clock: clock.clone(),
-            blobs: blobs.clone(),
-        };
-        let builtin = Arc::new(BuiltinSource::new(deps, cipher.clone()));
-        let sources: Vec<Arc<dyn ToolSource>> = vec![builtin.clone()];
-        let listers: Vec<Arc<dyn ToolLister>> = vec![builtin];
-        let runtime = Runtime {
+        let runtime = Arc::new(Runtime {
             audit: audit.clone(),
             blobs: Some(blobs.clone()),
             clock: clock.clone(),
             ..Runtime::default()
-        };
+        });
+        let builtin = Arc::new(BuiltinSource::new(
+            ToolDeps {
+                http: egress.clone(),
+                credentials: credentials.clone() as Arc<dyn Credentials>,
+                clock: clock.clone(),
+                blobs: blobs.clone(),
+            },
+            cipher.clone(),
+        ));
+        let api_tools = ApiTools::new(ApiToolsPorts {
+            table: table.clone(),
+            blobs: blobs.clone(),
+            cipher: cipher.clone(),
+            clock: clock.clone(),
+            client: egress.clone(),
+            runtime: runtime.clone(),
+        });
+        let sources: Vec<Arc<dyn ToolSource>> = vec![builtin.clone(), api_tools.source()];
+        let listers: Vec<Arc<dyn ToolLister>> = vec![builtin, api_tools.source()];
         Ok(Self {
-            assembler: Arc::new(SourceAssembler::new(sources, Arc::new(runtime))),
+            assembler: Arc::new(SourceAssembler::new(sources, runtime)),
             table,
             blobs,
             directory,
@@ -110,6 +123,7 @@ impl Services {
             keys,
             credentials,
             listers,
+            api_tools,
             egress,
             audit,
         })

@@ -1,11 +1,12 @@
 //! The blob store's contract over a directory.
+#![allow(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
 use contracts::{ManualClock, Subject};
 use domain::ports::Blobs;
 use infra_directory::DirectoryBlobs;
 use std::sync::Arc;
 
-async fn subject() -> Subject<dyn Blobs> {
+fn subject() -> Subject<dyn Blobs> {
     let directory = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::default());
     let blobs = || {
@@ -15,4 +16,4 @@ async fn subject() -> Subject<dyn Blobs> {
     Subject::new(blobs(), blobs(), clock.clone(), directory)
 }
 
-contracts::blobs_contract!(subject());
+contracts::blobs_contract!(std::future::ready(subject()));

@@ -1,4 +1,5 @@
 //! Links, uploads, sweeping, and files as they lie on the disk.
+#![allow(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;

@@ -1,4 +1,9 @@
 //! What becomes of a key file that is absent, damaged, or open to others.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed expectation is a failed test"
+)]
 
 use domain::{
     AccountId,

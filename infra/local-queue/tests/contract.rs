@@ -1,4 +1,5 @@
 //! The queue's and the signal's contracts, over SQLite files.
+#![allow(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
 use contracts::{ManualClock, Subject, queue};
 use domain::ports::{Queue, Signal, Table};
@@ -17,7 +18,7 @@ fn table() -> Subject<dyn Table> {
 mod a_queue {
     use super::*;
 
-    async fn subject() -> Subject<dyn Queue> {
+    fn subject() -> Subject<dyn Queue> {
         let settings = Settings {
             visibility: queue::VISIBILITY,
             attempts: queue::ATTEMPTS,
@@ -25,17 +26,17 @@ mod a_queue {
         table().map(|table| -> Arc<dyn Queue> { Arc::new(TableQueue::new(table, "background", settings)) })
     }
 
-    contracts::queue_contract!(subject());
+    contracts::queue_contract!(std::future::ready(subject()));
 }
 
 mod a_signal {
     use super::*;
 
-    async fn subject() -> Subject<dyn Signal> {
+    fn subject() -> Subject<dyn Signal> {
         let subject = table();
         let clock = subject.clock.clone();
         subject.map(|table| -> Arc<dyn Signal> { Arc::new(TableSignal::with_clock(table, clock.clone())) })
     }
 
-    contracts::signal_contract!(subject());
+    contracts::signal_contract!(std::future::ready(subject()));
 }

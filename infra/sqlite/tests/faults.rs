@@ -1,4 +1,9 @@
 //! Full disks, files that are not ours, locks that are held, other processes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed expectation is a failed test"
+)]
 
 use contracts::ManualClock;
 use domain::{

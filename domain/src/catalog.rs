@@ -16,6 +16,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+mod walk;
+
+pub use walk::{Place, Walked};
+
 /// The most bodies one revision holds.
 pub const MAX_BODIES: usize = 10_000;
 

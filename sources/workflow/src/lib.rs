@@ -1,1 +1,24 @@
-//! Workflows.
+//! Workflows: graphs of nodes that are published and then are tools like any other.
+//!
+//! [`graph`] reads a document, [`validate`] says what is wrong with it, [`Plan`] makes it ready, [`Engine`]
+//! runs it and tells of it by events, [`service`] keeps drafts, versions and records of runs, and
+//! [`WorkflowSource`] gives published workflows as tools.
+//!
+//! Tool nodes go through the `Assembler` port and `Toolset::invoke`, language models and datasets through ports,
+//! HTTP through the egress guard. This crate knows no other source, no web framework and no adapter.
+
+mod deps;
+mod engine;
+pub mod graph;
+mod nodes;
+mod plan;
+mod problem;
+pub mod validate;
+
+pub use deps::{EngineDeps, LateAssembler, ModelError, Models, NoModels};
+pub use engine::{
+    EndEvent, Engine, Event, EventSink, Nesting, NoEvents, NodeData, NodeEvent, NodeStatus, RunError,
+    RunLimits, RunStatus,
+};
+pub use plan::Plan;
+pub use problem::{GraphCode, GraphProblem};

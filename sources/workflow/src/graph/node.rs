@@ -189,9 +189,7 @@ impl NodeKind {
     /// The names that an edge from this node may carry as its condition; none when it does not fork.
     pub fn branches(&self) -> Vec<&str> {
         match self {
-            Self::Condition(n) => {
-                n.branches.iter().map(|b| b.name.as_str()).chain([ELSE_BRANCH]).collect()
-            }
+            Self::Condition(n) => n.branches.iter().map(|b| b.name.as_str()).chain([ELSE_BRANCH]).collect(),
             Self::IntentClassifier(n) => n.intents.iter().map(|i| i.name.as_str()).collect(),
             _ => Vec::new(),
         }
@@ -227,10 +225,9 @@ impl NodeKind {
                 fixed(&[("results", Some(VarType::Array)), ("errors", Some(VarType::Array))])
             }
             Self::VariableAggregation(n) => fixed(&[("output", gathered(n))]),
-            Self::DatasetRetrieval(_) => fixed(&[
-                ("combine_documents", Some(VarType::String)),
-                ("documents", Some(VarType::Array)),
-            ]),
+            Self::DatasetRetrieval(_) => {
+                fixed(&[("combine_documents", Some(VarType::String)), ("documents", Some(VarType::Array))])
+            }
         }
     }
 }

@@ -38,7 +38,8 @@ fn parse_at(document: &Value, depth: usize, problems: &mut Vec<GraphProblem>) ->
         None => {}
         Some(version) if version.as_u64() == Some(FORMAT_VERSION) => {}
         Some(version) => {
-            problems.push(shape("version", format!("version {version} is not known; write {FORMAT_VERSION}")));
+            problems
+                .push(shape("version", format!("version {version} is not known; write {FORMAT_VERSION}")));
         }
     }
     let mut list = |field: &str, most: usize| match document.get(field) {
@@ -70,7 +71,8 @@ fn parse_edge(index: usize, edge: &Value, problems: &mut Vec<GraphProblem>) -> O
             Some(edge)
         }
         Err((field, message)) => {
-            let id = edge.get("id").and_then(Value::as_str).map_or_else(|| format!("#{index}"), str::to_owned);
+            let id =
+                edge.get("id").and_then(Value::as_str).map_or_else(|| format!("#{index}"), str::to_owned);
             problems.push(
                 GraphProblem::of(GraphCode::EdgeInvalid, format!("edge `{id}`: {message}"))
                     .edge(&id)

@@ -154,8 +154,7 @@ impl VarType {
         match from {
             None => true,
             Some(from) => {
-                from == self
-                    || matches!((self, from), (Self::Float, Self::Int) | (Self::Object, Self::File))
+                from == self || matches!((self, from), (Self::Float, Self::Int) | (Self::Object, Self::File))
             }
         }
     }

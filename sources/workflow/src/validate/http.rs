@@ -31,8 +31,9 @@ pub(super) fn faults(node: &HttpRequest) -> Vec<(String, String)> {
     for input in &node.inputs {
         let field = format!("inputs.{}.meta.type", input.name);
         match Place::of(input) {
-            None => faults
-                .push((field, "`meta.type` must be `params`, `headers`, `body` or `path`".to_owned())),
+            None => {
+                faults.push((field, "`meta.type` must be `params`, `headers`, `body` or `path`".to_owned()))
+            }
             Some(Place::Header) => faults.extend(header_fault(input).map(|message| (field, message))),
             Some(Place::Body) => bodies.push(input),
             Some(Place::Path | Place::Query) => {}
@@ -62,20 +63,20 @@ fn header_fault(input: &Variable) -> Option<String> {
 fn url_faults(node: &HttpRequest) -> Vec<String> {
     let mut faults = Vec::new();
     let names = placeholders(&node.url);
-    let given: Vec<&str> = node
-        .inputs
-        .iter()
-        .filter(|v| Place::of(v) == Some(Place::Path))
-        .map(|v| v.name.as_str())
-        .collect();
+    let given: Vec<&str> =
+        node.inputs.iter().filter(|v| Place::of(v) == Some(Place::Path)).map(|v| v.name.as_str()).collect();
     for name in &names {
         if !given.contains(&name.as_str()) {
-            faults.push(format!("`{{{name}}}` stands in the address, but no input of type `path` has that name"));
+            faults.push(format!(
+                "`{{{name}}}` stands in the address, but no input of type `path` has that name"
+            ));
         }
     }
     for name in given {
         if !names.iter().any(|n| n == name) {
-            faults.push(format!("the input `{name}` is of type `path`, but `{{{name}}}` is not in the address"));
+            faults.push(format!(
+                "the input `{name}` is of type `path`, but `{{{name}}}` is not in the address"
+            ));
         }
     }
     let filled = names.iter().fold(node.url.clone(), |url, name| url.replace(&format!("{{{name}}}"), "0"));

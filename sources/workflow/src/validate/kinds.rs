@@ -186,8 +186,7 @@ impl Rules<'_> {
     }
 
     fn query(&mut self, inputs: &[Variable]) {
-        let fits =
-            matches!(inputs, [v] if v.name == "query" && v.kind == VarType::String && v.required);
+        let fits = matches!(inputs, [v] if v.name == "query" && v.kind == VarType::String && v.required);
         if !fits {
             let message = "the node takes exactly one input: `query`, a required string".into();
             self.add(GraphCode::QueryInput, "inputs", message);

@@ -27,8 +27,10 @@ pub(super) fn check(graph: &Graph, topology: &Topology<'_>, problems: &mut Vec<G
 
 fn fault(variable: &Variable, to: &VarRef, ancestor: Option<&Node>) -> Option<(GraphCode, String)> {
     let Some(from) = ancestor else {
-        let message =
-            format!("`{}` refers to `{}`, which is not a node before this one", variable.name, to.ref_node_id);
+        let message = format!(
+            "`{}` refers to `{}`, which is not a node before this one",
+            variable.name, to.ref_node_id
+        );
         return Some((GraphCode::RefNotAncestor, message));
     };
     let outputs = from.outputs();

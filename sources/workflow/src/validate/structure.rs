@@ -73,9 +73,8 @@ fn titles(graph: &Graph, problems: &mut Vec<GraphProblem>) {
     for node in graph.nodes.iter().filter(|n| !n.title.is_empty()) {
         if !seen.insert(node.title.as_str()) {
             let message = format!("the title `{}` is used by more than one node", node.title);
-            problems.push(
-                GraphProblem::of(GraphCode::NodeTitleDuplicate, message).node(&node.id).field("title"),
-            );
+            problems
+                .push(GraphProblem::of(GraphCode::NodeTitleDuplicate, message).node(&node.id).field("title"));
         }
     }
 }

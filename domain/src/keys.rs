@@ -97,6 +97,8 @@ kinds! {
     Run = "run", "apps";
     /// Uploads waiting to be used.
     Upload = "upl", "apps";
+    /// Flags of runs, for a short while.
+    Signal = "sig", "infra-local-queue";
     /// Counters of quotas and rate limits.
     Quota = "quota", "apps";
 }

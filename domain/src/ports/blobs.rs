@@ -83,6 +83,8 @@ pub trait Blobs: Send + Sync {
     async fn link(&self, key: &str, keep: Duration) -> Result<BlobLink, BlobError>;
 
     /// An address where anyone may PUT up to `max` bytes to `key` until it expires.
+    ///
+    /// An upload is for handing over: a store may drop it a day after the address has expired.
     async fn upload_link(&self, key: &str, max: u64, keep: Duration) -> Result<BlobLink, BlobError>;
 }
 

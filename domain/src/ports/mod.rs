@@ -15,6 +15,7 @@ mod retriever;
 mod signal;
 mod stdio_invoker;
 mod table;
+pub mod table_rules;
 
 pub use assembler::{Assembler, Assembly};
 pub use audit::{AuditRecord, AuditSink, NoAudit};

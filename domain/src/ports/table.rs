@@ -10,11 +10,13 @@ use serde_json::Value;
 pub struct Item {
     /// Where it is.
     pub key: Key,
-    /// Counts the writes of this key, from 1. Deleting and writing anew starts again at 1.
+    /// Changes with every write of this key: 1 for the first, one more for each [`Table::write`],
+    /// [`Table::transact`] and [`Table::add`]; [`Table::write_many`] may skip ahead. Deleting and writing anew
+    /// starts again.
     pub version: u64,
-    /// From when on it counts as gone; readers never see it after that.
+    /// From when on it counts as gone, to the millisecond; readers never see it after that.
     pub expires_at: Option<Timestamp>,
-    /// Its content: a JSON object.
+    /// Its content: a JSON object, given back exactly as it was written, order of keys included.
     pub body: Value,
 }
 
@@ -188,6 +190,9 @@ impl TableError {
 }
 
 /// The store of records. Every read is strongly consistent.
+///
+/// What every store refuses (keys and bodies that are too long or too deep, malformed cursors) is in
+/// [`table_rules`](super::table_rules).
 #[async_trait]
 pub trait Table: Send + Sync {
     /// Reads one item.

@@ -3,7 +3,10 @@
 use crate::AssemblyState;
 use axum::{Json, extract::State};
 use domain::{
-    AccountContext, Annotations, Problem, Schema, ToolRef, Toolset, ports::Assembly, toolset::ToolEntry,
+    AccountContext, Annotations, Problem, ProblemCode, Schema, ToolRef, Toolset,
+    dialect::{Dialect, Loss, project},
+    ports::Assembly,
+    toolset::ToolEntry,
 };
 use http_kit::{ApiError, JsonBody, Principal, Refusals};
 use serde::{Deserialize, Serialize};
@@ -19,6 +22,8 @@ pub(crate) struct AssembleBody {
     /// The references, in the order of the answer.
     #[schema(max_items = 1000)]
     refs: Vec<ToolRef>,
+    /// The model provider whose idea of JSON Schema `args_schema` is put into; as it is where it is left out.
+    dialect: Option<Dialect>,
 }
 
 /// A toolset as it is told.
@@ -45,6 +50,9 @@ struct AssembledTool {
     /// What a caller fills in, as JSON Schema.
     #[schema(value_type = Object)]
     args_schema: Schema,
+    /// What the schema in this dialect does not say; arguments are validated against the whole all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    losses: Vec<Loss>,
     /// What `structured` of the result looks like, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -63,8 +71,9 @@ pub(crate) async fn assemble(
 ) -> Result<Json<Assembled>, ApiError> {
     check_count(&body.refs)?;
     let cx = AccountContext::new(principal.account);
+    let refs = body.refs.clone();
     let toolset = state.assembler.assemble(Assembly::of(body.refs), &cx).await;
-    Ok(Json(told(&toolset)))
+    Ok(Json(told(&toolset, &refs, body.dialect)))
 }
 
 /// Refuses more references than one assembly takes.
@@ -76,26 +85,44 @@ pub(crate) fn check_count(refs: &[ToolRef]) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn told(toolset: &Toolset) -> Assembled {
-    let mask = |problem: &Problem| Problem {
-        reference: providers::source::mask(&problem.reference),
-        ..problem.clone()
-    };
-    Assembled {
-        tools: toolset.entries().iter().map(tool).collect(),
-        problems: toolset.problems().iter().map(mask).collect(),
+fn told(toolset: &Toolset, refs: &[ToolRef], dialect: Option<Dialect>) -> Assembled {
+    let mut problems = toolset.problems().to_vec();
+    let mut tools = Vec::with_capacity(toolset.entries().len());
+    for entry in toolset.entries() {
+        match tool(entry, dialect) {
+            Ok(tool) => tools.push(tool),
+            Err(message) => problems.push(Problem {
+                index: refs.iter().position(|r| *r == entry.reference).unwrap_or_default(),
+                reference: entry.reference.clone(),
+                code: ProblemCode::NotExpressible,
+                message,
+            }),
+        }
     }
+    problems.sort_by_key(|problem| problem.index);
+    for problem in &mut problems {
+        problem.reference = providers::source::mask(&problem.reference);
+    }
+    Assembled { tools, problems }
 }
 
-fn tool(entry: &ToolEntry) -> AssembledTool {
+fn tool(entry: &ToolEntry, dialect: Option<Dialect>) -> Result<AssembledTool, String> {
     let spec = entry.spec();
-    AssembledTool {
+    let (args_schema, losses) = match dialect {
+        None => (spec.args_schema.clone(), Vec::new()),
+        Some(dialect) => {
+            let projection = project(spec.args_schema.value(), dialect).map_err(|e| e.to_string())?;
+            (Schema::new(projection.schema), projection.losses)
+        }
+    };
+    Ok(AssembledTool {
         name: entry.name.clone(),
         reference: providers::source::mask(&entry.reference),
         title: spec.title.clone(),
         description: spec.description.clone(),
-        args_schema: spec.args_schema.clone(),
+        args_schema,
+        losses,
         output_schema: spec.output_schema.clone(),
         annotations: spec.annotations,
-    }
+    })
 }

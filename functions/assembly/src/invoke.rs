@@ -34,6 +34,8 @@ pub(crate) struct InvokeBody {
     #[serde(default)]
     #[schema(value_type = Object)]
     args: Value,
+    /// The dialect that the caller assembled with: arguments written for it are led back.
+    dialect: Option<Dialect>,
     /// How long it may take, in seconds: 1 to 600, 60 where it is left out.
     #[schema(minimum = 1, maximum = 600)]
     timeout_s: Option<u64>,
@@ -57,7 +59,7 @@ pub(crate) async fn invoke(
     JsonBody(body): JsonBody<InvokeBody>,
 ) -> Result<Json<ToolOutput>, ApiError> {
     let timeout = timeout(body.timeout_s)?;
-    let args = body.args;
+    let mut args = body.args;
     let target = target(body.reference, body.refs, body.name)?;
     let cx = call_context(&principal, &request_id, Entry::Api, timeout);
     let _cancel = CancelOnDrop::of(&cx);
@@ -72,6 +74,9 @@ pub(crate) async fn invoke(
         None => only(&toolset)?,
     };
     check_role(&principal, &toolset, name)?;
+    if let (Some(dialect), Some(entry)) = (body.dialect, toolset.get(name)) {
+        dialect::restore(&mut args, entry.spec().args_schema.value(), dialect);
+    }
     toolset
         .invoke(name, args, &cx)
         .await

@@ -1,1 +1,3 @@
-//! source-api.
+//! API tools: documents that describe HTTP APIs, compiled to one normal form.
+
+pub mod normal;

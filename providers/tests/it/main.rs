@@ -1,0 +1,18 @@
+//! The builtin tools as the rest of the product sees them: through references and `Tool::call`.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::too_many_lines,
+    reason = "helpers end the test; tables are long"
+)]
+
+mod catalogue;
+mod golden;
+mod source;
+mod support;
+mod tools;
+mod web;
+
+// What the generated files of `codegen/golden` name as their own crate's modules.
+use providers::{contract, runtime};

@@ -28,8 +28,8 @@ pub(super) async fn run(
         let message = format!("{} items are too many: at most {}", items.len(), run.limits.items);
         return Err(NodeError::new("too_many_items", message));
     }
-    let mut running = stream::iter(items.iter().enumerate())
-        .map(|(index, item)| one(run, &work.body, (index, item), inputs, path))
+    let mut running = stream::iter(0..items.len())
+        .map(|index| one(run, &work.body, (index, &items[index]), inputs, path))
         .buffered(work.parallelism);
     let (mut results, mut errors) = (Vec::with_capacity(items.len()), Vec::new());
     let (mut index, mut size) = (0, 0);

@@ -5,9 +5,7 @@
 
 use super::{NodeError, Values};
 use crate::graph::{Variable, describe};
-use rquickjs::{
-    CatchResultExt as _, CaughtError, Context, Ctx, Function, MaybePromise, Runtime, context::intrinsic,
-};
+use rquickjs::{CatchResultExt as _, CaughtError, Context, Ctx, Function, Runtime, context::intrinsic};
 use serde_json::{Map, Value};
 use std::{
     sync::{
@@ -157,8 +155,10 @@ fn call(ctx: &Ctx<'_>, source: &str, inputs: &Map<String, Value>) -> Result<Stri
         .map_err(|error| NodeError::new("internal", format!("the inputs are not JSON: {error}")))?;
     let run = || -> rquickjs::Result<Option<String>> {
         let given = ctx.json_parse(text)?;
-        let result: MaybePromise<'_> = main.call((given,))?;
-        let result: rquickjs::Value<'_> = result.finish()?;
+        let mut result: rquickjs::Value<'_> = main.call((given,))?;
+        if let Some(promise) = result.as_promise() {
+            result = promise.finish()?;
+        }
         ctx.json_stringify(result)?.map(|text| text.to_string()).transpose()
     };
     let text = run().catch(ctx).map_err(|error| thrown(&error))?.unwrap_or_else(|| "null".to_owned());

@@ -4,7 +4,7 @@
 //! made; so the fuel bounds both time and memory.
 
 use super::NodeError;
-use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value as JinjaValue};
+use minijinja::{Environment, ErrorKind, UndefinedBehavior, value::Serde};
 use serde_json::{Map, Value};
 use std::{fmt, io, sync::Arc};
 
@@ -58,7 +58,7 @@ impl Template {
     pub(crate) fn render(&self, inputs: &Map<String, Value>) -> Result<String, NodeError> {
         let template = self.0.get_template(NAME).map_err(|error| failed(&error))?;
         let mut output = Bounded(Vec::new());
-        match template.render_captured_to(JinjaValue::from_serialize(inputs), &mut output) {
+        match template.render_captured_to(Serde(inputs), &mut output) {
             Ok(_) => String::from_utf8(output.0)
                 .map_err(|_| NodeError::new("template_failed", "the template gave bytes that are no text")),
             Err(error) => Err(failed(&error)),

@@ -59,7 +59,9 @@ impl Tools {
 /// The name in the set, or the problem, of each reference. The set keeps the references' order.
 pub(crate) fn names_of(set: &Toolset, refs: &[ToolRef]) -> Vec<Result<String, Unresolved>> {
     let mut entries = set.entries().iter().peekable();
-    let name = |(index, reference)| match entries.next_if(|entry| entry.reference == *reference) {
+    let name = |(index, reference): (usize, &ToolRef)| match entries
+        .next_if(|entry| entry.reference == *reference)
+    {
         Some(entry) => Ok(entry.name.clone()),
         None => Err(set.problems().iter().find(|p| p.index == index).map_or_else(
             || Unresolved::new(ProblemCode::ToolNotFound, format!("`{reference}` was not assembled")),

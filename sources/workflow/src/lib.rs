@@ -9,10 +9,18 @@
 
 mod deps;
 mod engine;
+mod error;
 pub mod graph;
+mod mermaid;
 mod nodes;
 mod plan;
 mod problem;
+mod record;
+mod run_record;
+mod runner;
+pub mod service;
+mod source;
+mod store;
 pub mod validate;
 
 pub use deps::{EngineDeps, LateAssembler, ModelError, Models, NoModels};
@@ -20,5 +28,12 @@ pub use engine::{
     EndEvent, Engine, Event, EventSink, Nesting, NoEvents, NodeData, NodeEvent, NodeStatus, RunError,
     RunLimits, RunStatus,
 };
+pub use error::WorkflowError;
+pub use mermaid::mermaid;
 pub use plan::Plan;
 pub use problem::{GraphCode, GraphProblem};
+pub use record::{Draft, Published, Workflow, WorkflowFields};
+pub use run_record::{NodeRecord, RunRecord};
+pub use runner::RunHandle;
+pub use service::Workflows;
+pub use source::WorkflowSource;

@@ -3,9 +3,6 @@
 use super::RunError;
 use std::{future::Future, sync::Arc};
 
-/// How deep workflows may call each other.
-pub const MAX_DEPTH: u8 = 5;
-
 tokio::task_local! {
     /// The workflows around what runs in this task, outermost first.
     static AROUND: Vec<Arc<str>>;
@@ -17,7 +14,7 @@ pub struct Nesting;
 
 impl Nesting {
     /// How deep workflows may call each other.
-    pub const MAX_DEPTH: u8 = MAX_DEPTH;
+    pub const MAX_DEPTH: u8 = 5;
 
     /// Runs `work` as the workflow `id`, unless that workflow is around it already, or too many are.
     ///
@@ -29,8 +26,8 @@ impl Nesting {
         if around.iter().any(|other| **other == *id) {
             return refuse("workflow_cycle", format!("the workflow `{id}` would run inside itself"));
         }
-        if depth >= MAX_DEPTH {
-            let message = format!("workflows are nested more than {MAX_DEPTH} deep");
+        if depth >= Self::MAX_DEPTH {
+            let message = format!("workflows are nested more than {} deep", Self::MAX_DEPTH);
             return refuse("workflow_too_deep", message);
         }
         around.push(id.into());

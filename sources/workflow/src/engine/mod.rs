@@ -58,7 +58,7 @@ struct Run<'a> {
     cx: &'a CallContext,
     reporter: &'a Reporter<'a>,
     tools: Tools,
-    nodes_run: AtomicUsize,
+    spent: AtomicUsize,
 }
 
 impl Engine {
@@ -134,14 +134,8 @@ impl Engine {
         let arguments =
             plan.arguments(inputs).map_err(|message| of_run(NodeError::new("invalid_args", message)))?;
         let tools = Tools::assemble(&self.deps.assembler, plan.tool_refs(), cx).await.map_err(of_run)?;
-        let run = Run {
-            deps: &self.deps,
-            limits: &self.limits,
-            cx,
-            reporter,
-            tools,
-            nodes_run: AtomicUsize::new(0),
-        };
+        let run =
+            Run { deps: &self.deps, limits: &self.limits, cx, reporter, tools, spent: AtomicUsize::new(0) };
         scheduler::run_graph(&run, plan, Arc::new(arguments), &Arc::from([])).await
     }
 }
@@ -149,7 +143,7 @@ impl Engine {
 impl Run<'_> {
     /// Takes one node from the run's budget.
     fn spend_node(&self, id: &str) -> Result<(), RunError> {
-        if self.nodes_run.fetch_add(1, Ordering::Relaxed) < self.limits.nodes {
+        if self.spent.fetch_add(1, Ordering::Relaxed) < self.limits.nodes {
             return Ok(());
         }
         Err(RunError {

@@ -273,7 +273,8 @@ mod tests {
     async fn dropping_the_run_stops_the_code() {
         let before = PLACES.available_permits();
         let endless = Arc::<str>::from("function main() { for (;;) {} }");
-        let run = run(&endless, &Values::default(), &[], Duration::from_secs(3600));
+        let inputs = Values::default();
+        let run = run(&endless, &inputs, &[], Duration::from_secs(3600));
         assert!(tokio::time::timeout(Duration::from_millis(50), run).await.is_err());
         // The runtime of this test waits for its blocking threads when it ends: a code still running would hang.
         assert_eq!(PLACES.available_permits(), before);

@@ -83,10 +83,11 @@ pub(crate) async fn send(
             BodyForm::Raw => request.body(body.values().map(text).collect::<String>()),
         };
     }
-    let response = request.headers(headers(at(Place::Header))?).send().await.map_err(failed)?;
+    let response =
+        request.headers(headers(at(Place::Header))?).send().await.map_err(|error| failed(&error))?;
     let status = response.status().as_u16();
     let received = received_headers(response.headers());
-    let body = response.bytes().await.map_err(failed)?;
+    let body = response.bytes().await.map_err(|error| failed(&error))?;
     let json = match received.get("content-type").and_then(Value::as_str) {
         Some(kind) if kind.contains("json") => serde_json::from_slice(&body).unwrap_or_default(),
         _ => Value::Null,
@@ -170,7 +171,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-fn failed(error: EgressError) -> NodeError {
+fn failed(error: &EgressError) -> NodeError {
     let message = error.to_string();
     match error {
         EgressError::Blocked(_) => NodeError::new("blocked", message),

@@ -48,9 +48,8 @@ fn check_list(
         if let Some(message) = schema_fault(variable) {
             problem(GraphCode::VariableSchema, &field, message);
         }
-        match value_fault(variable, takes) {
-            Some((code, message)) => problem(code, &format!("{field}.value"), message),
-            None => {}
+        if let Some((code, message)) = value_fault(variable, takes) {
+            problem(code, &format!("{field}.value"), message);
         }
     }
 }

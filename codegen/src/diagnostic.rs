@@ -62,16 +62,8 @@ impl fmt::Display for Diagnostic {
         let group = match &self.source {
             Some((file, span)) => {
                 let mark = AnnotationKind::Primary.span(span.clone());
-                let mark = if self.label.is_empty() {
-                    mark
-                } else {
-                    mark.label(self.label.as_str())
-                };
-                title.element(
-                    Snippet::source(file.text.as_str())
-                        .path(self.file.as_str())
-                        .annotation(mark),
-                )
+                let mark = if self.label.is_empty() { mark } else { mark.label(self.label.as_str()) };
+                title.element(Snippet::source(file.text.as_str()).path(self.file.as_str()).annotation(mark))
             }
             None => title.element(Origin::path(self.file.as_str())),
         };
@@ -90,6 +82,14 @@ impl Report {
     /// The mistakes, in the order of files and lines.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
+    }
+
+    /// The same with files named from one folder up, as an editor opened there expects them.
+    pub(crate) fn below(mut self, folder: &str) -> Self {
+        for diagnostic in &mut self.diagnostics {
+            diagnostic.file = format!("{folder}/{}", diagnostic.file);
+        }
+        self
     }
 }
 
@@ -133,9 +133,7 @@ impl Problems {
             return Ok(value);
         }
         self.list.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
-        Err(Report {
-            diagnostics: self.list,
-        })
+        Err(Report { diagnostics: self.list })
     }
 
     fn push(
@@ -144,13 +142,7 @@ impl Problems {
         source: Option<(Arc<SourceFile>, Range<usize>)>,
         message: String,
     ) -> &mut Diagnostic {
-        let diagnostic = Diagnostic {
-            file,
-            source,
-            message,
-            label: String::new(),
-            help: Vec::new(),
-        };
+        let diagnostic = Diagnostic { file, source, message, label: String::new(), help: Vec::new() };
         self.list.push(diagnostic);
         let last = self.list.len() - 1;
         &mut self.list[last]

@@ -54,10 +54,7 @@ pub fn generate(folder: &Path, output: Output) -> Result<Generated, Report> {
         Output::Elsewhere => Some(folder),
         Output::InRegistry => None,
     };
-    Ok(Generated {
-        source: emit::file(&registry, base),
-        inputs,
-    })
+    Ok(Generated { source: emit::file(&registry, base), inputs })
 }
 
 /// The whole `main` of a build script: compiles the registry in the package's own folder to
@@ -80,7 +77,8 @@ fn run_build_script() -> Result<(), BuildScriptError> {
     for input in registry::watched(&folder) {
         writeln!(cargo, "cargo::rerun-if-changed={}", input.display())?;
     }
-    let generated = generate(&folder, Output::Elsewhere)?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let generated = generate(&folder, Output::Elsewhere).map_err(|report| report.below(&name))?;
     for input in &generated.inputs {
         writeln!(cargo, "cargo::rerun-if-changed={}", input.display())?;
     }
@@ -89,9 +87,7 @@ fn run_build_script() -> Result<(), BuildScriptError> {
 }
 
 fn variable(name: &'static str) -> Result<std::ffi::OsString, BuildScriptError> {
-    std::env::var_os(name)
-        .filter(|value| value != OsStr::new(""))
-        .ok_or(BuildScriptError::Variable(name))
+    std::env::var_os(name).filter(|value| value != OsStr::new("")).ok_or(BuildScriptError::Variable(name))
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -16,10 +16,7 @@ pub(crate) fn objection(name: &str) -> Option<String> {
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) {
         return Some("it must begin with a lower-case letter".to_owned());
     }
-    if !name
-        .chars()
-        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-    {
+    if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
         return Some("only lower-case letters, digits and `_` are allowed".to_owned());
     }
     if name.contains("__") || name.ends_with('_') {
@@ -40,19 +37,14 @@ pub(crate) fn type_name(name: &str) -> String {
 pub(crate) fn title(name: &str) -> String {
     let spaced = name.replace('_', " ");
     let mut chars = spaced.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// The enum variant for a select value (`1664*928` -> `N1664x928`), if it holds a letter or digit at all.
 pub(crate) fn variant(value: &str) -> Option<String> {
     let mut text = String::new();
     let mut previous_digit = false;
-    for word in value
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-    {
+    for word in value.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
         let starts_with_digit = word.starts_with(|c: char| c.is_ascii_digit());
         if previous_digit && starts_with_digit {
             // Keeps 1.6 and 16 apart.
@@ -84,11 +76,7 @@ pub(crate) fn suggestion<'a>(written: &str, known: impl IntoIterator<Item = &'a 
 /// The names as a list in prose: `a`, `b`, `c`.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let quoted: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    if quoted.is_empty() {
-        "none".to_owned()
-    } else {
-        quoted.join(", ")
-    }
+    if quoted.is_empty() { "none".to_owned() } else { quoted.join(", ") }
 }
 
 #[cfg(test)]
@@ -116,27 +104,14 @@ mod tests {
         for good in ["a", "current_time", "dalle3", "tool_2"] {
             assert_eq!(objection(good), None, "{good}");
         }
-        for bad in [
-            "",
-            "Current",
-            "3d",
-            "a-b",
-            "a__b",
-            "a_",
-            "type",
-            "self",
-            &"a".repeat(65),
-        ] {
+        for bad in ["", "Current", "3d", "a-b", "a__b", "a_", "type", "self", &"a".repeat(65)] {
             assert!(objection(bad).is_some(), "{bad}");
         }
     }
 
     #[test]
     fn only_close_names_are_suggested() {
-        assert_eq!(
-            suggestion("lable", ["label", "name"]).as_deref(),
-            Some("did you mean `label`?")
-        );
+        assert_eq!(suggestion("lable", ["label", "name"]).as_deref(), Some("did you mean `label`?"));
         assert_eq!(suggestion("colour", ["label", "name"]), None);
     }
 }

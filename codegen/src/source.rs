@@ -25,10 +25,7 @@ impl Place {
     /// The first line of a file, for what concerns the file as a whole.
     pub(crate) fn whole(file: &Arc<SourceFile>) -> Self {
         let end = file.text.find('\n').unwrap_or(file.text.len());
-        Self {
-            file: Arc::clone(file),
-            span: 0..end,
-        }
+        Self { file: Arc::clone(file), span: 0..end }
     }
 }
 
@@ -48,10 +45,7 @@ pub(crate) struct Folder {
 
 impl Folder {
     pub(crate) fn new(root: &Path) -> Self {
-        Self {
-            root: root.to_owned(),
-            read: Vec::new(),
-        }
+        Self { root: root.to_owned(), read: Vec::new() }
     }
 
     /// The file's text; a missing or unreadable file is reported against `because`, the place that asked for it.
@@ -65,10 +59,7 @@ impl Folder {
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 self.read.push(path);
-                Some(Arc::new(SourceFile {
-                    name: name.to_owned(),
-                    text,
-                }))
+                Some(Arc::new(SourceFile { name: name.to_owned(), text }))
             }
             Err(error) => {
                 let message = if error.kind() == std::io::ErrorKind::NotFound {
@@ -99,13 +90,7 @@ impl Folder {
         match yaml::parse(&file.text) {
             Ok(node) => Some((file, node)),
             Err(error) => {
-                problems.at(
-                    &Place {
-                        file: Arc::clone(&file),
-                        span: error.span,
-                    },
-                    error.message,
-                );
+                problems.at(&Place { file: Arc::clone(&file), span: error.span }, error.message);
                 None
             }
         }
@@ -129,12 +114,7 @@ impl Folder {
         };
         let mut names: Vec<_> = entries
             .flatten()
-            .map(|entry| {
-                (
-                    entry.file_name().to_string_lossy().into_owned(),
-                    entry.path().is_dir(),
-                )
-            })
+            .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path().is_dir()))
             .filter(|(name, _)| !name.starts_with('.'))
             .collect();
         names.sort();

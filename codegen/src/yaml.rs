@@ -58,30 +58,19 @@ pub(crate) struct YamlError {
 
 /// Parses one document. An empty document is [`Value::Null`].
 pub(crate) fn parse(text: &str) -> Result<Node, YamlError> {
-    if text
-        .lines()
-        .all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
-    {
-        return Ok(Node {
-            value: Value::Null,
-            span: 0..0,
-        });
+    if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
+        return Ok(Node { value: Value::Null, span: 0..0 });
     }
     serde_saphyr::from_str(text).map_err(|error| {
         let error = error.without_snippet();
-        let span = error
-            .location()
-            .map_or(0..0, |location| error_span(&location, text));
+        let span = error.location().map_or(0..0, |location| error_span(&location, text));
         let shown = error.to_string();
         // The place is shown by the diagnostic; the crate's own suffix would say it twice.
         let message = shown.split(" at line ").next().unwrap_or(&shown);
         // Advice to the crate's own caller, not to a registry's author.
         let message = message.split(", set ").next().unwrap_or(message);
         let message = message.lines().next().unwrap_or(message);
-        YamlError {
-            message: format!("this is not valid YAML: {message}"),
-            span: clip(span, text),
-        }
+        YamlError { message: format!("this is not valid YAML: {message}"), span: clip(span, text) }
     })
 }
 
@@ -101,10 +90,8 @@ fn error_span(location: &Location, text: &str) -> Range<usize> {
     let mut lines = text.split_inclusive('\n');
     let before: usize = lines.by_ref().take(number(location.line())).map(str::len).sum();
     let line = lines.next().unwrap_or_default();
-    let column = line
-        .char_indices()
-        .nth(number(location.column()))
-        .map_or(line.trim_end().len(), |(at, _)| at);
+    let column =
+        line.char_indices().nth(number(location.column())).map_or(line.trim_end().len(), |(at, _)| at);
     before + column..before + column
 }
 
@@ -123,10 +110,7 @@ fn clip(span: Range<usize>, text: &str) -> Range<usize> {
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = Spanned::<Value>::deserialize(deserializer)?;
-        Ok(Self {
-            span: span(&spanned.referenced),
-            value: spanned.value,
-        })
+        Ok(Self { span: span(&spanned.referenced), value: spanned.value })
     }
 }
 
@@ -162,18 +146,12 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     // Parameters are compared as JSON numbers; past 2^53 the compiler refuses them (see `param`).
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "integers past 2^53 are refused where they are used"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "integers past 2^53 are refused where they are used")]
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
         Ok(Value::Number(value as f64))
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "integers past 2^53 are refused where they are used"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "integers past 2^53 are refused where they are used")]
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
         Ok(Value::Number(value as f64))
     }
@@ -198,11 +176,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
         let mut map = Vec::new();
         while let Some(key) = entries.next_key::<Spanned<String>>()? {
             let key_span = span(&key.referenced);
-            map.push(Entry {
-                key: key.value,
-                key_span,
-                node: entries.next_value()?,
-            });
+            map.push(Entry { key: key.value, key_span, node: entries.next_value()? });
         }
         Ok(Value::Map(map))
     }
@@ -215,17 +189,11 @@ mod tests {
     #[test]
     fn keys_and_values_know_their_places_also_after_wide_characters() {
         let text = "label: 时间\nitems:\n  - name: \"a\"\n    n: 3\n";
-        let Value::Map(root) = parse(text).unwrap().value else {
-            panic!("a mapping")
-        };
+        let Value::Map(root) = parse(text).unwrap().value else { panic!("a mapping") };
         assert_eq!(&text[root[0].key_span.clone()], "label");
         assert_eq!(&text[root[0].node.span.clone()], "时间");
-        let Value::List(items) = &root[1].node.value else {
-            panic!("a list")
-        };
-        let Value::Map(item) = &items[0].value else {
-            panic!("a mapping")
-        };
+        let Value::List(items) = &root[1].node.value else { panic!("a list") };
+        let Value::Map(item) = &items[0].value else { panic!("a mapping") };
         assert_eq!(&text[item[0].key_span.clone()], "name");
         assert_eq!(&text[item[0].node.span.clone()], "\"a\"");
         assert_eq!(&text[item[1].node.span.clone()], "3");

@@ -44,11 +44,7 @@ fn files_are_named_absolutely_when_the_output_lies_elsewhere() {
     let folder = root().join("golden/small");
     let generated = generate(&folder, Output::Elsewhere).unwrap();
     let tool = folder.join("greet/hello.rs");
-    assert!(
-        generated
-            .source
-            .contains(&format!("#[path = {:?}]", tool.to_str().unwrap()))
-    );
+    assert!(generated.source.contains(&format!("#[path = {:?}]", tool.to_str().unwrap())));
     assert!(generated.inputs.contains(&tool));
     assert!(generated.inputs.contains(&folder.join("icons/tool.svg")));
 }
@@ -61,18 +57,9 @@ fn what_is_scaffolded_is_the_golden_registry_that_is_compiled() {
     }
     let golden = root().join("golden/scaffold");
     for file in files(empty.path(), Path::new("")) {
-        compare(
-            &golden.join(&file),
-            &fs::read_to_string(empty.path().join(&file)).unwrap(),
-        );
+        compare(&golden.join(&file), &fs::read_to_string(empty.path().join(&file)).unwrap());
     }
-    assert_eq!(
-        generate(empty.path(), Output::InRegistry)
-            .unwrap_or_else(|r| panic!("{r}"))
-            .inputs
-            .len(),
-        13
-    );
+    assert_eq!(generate(empty.path(), Output::InRegistry).unwrap_or_else(|r| panic!("{r}")).inputs.len(), 13);
 }
 
 #[test]
@@ -95,9 +82,7 @@ fn scaffolding_refuses_what_exists_and_then_writes_nothing() {
     }
     assert_eq!(files(folder.path(), Path::new("")), before);
     fs::write(folder.path().join("weather/positions.yaml"), "[forecast]\n").unwrap();
-    let error = scaffold::new_tool(folder.path(), "weather/tides")
-        .unwrap_err()
-        .to_string();
+    let error = scaffold::new_tool(folder.path(), "weather/tides").unwrap_err().to_string();
     assert!(error.contains("in brackets"), "{error}");
 }
 
@@ -155,10 +140,7 @@ fn empty_registry() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |file: &str, text: &str| fs::write(folder.path().join(file), text).unwrap();
     fs::create_dir(folder.path().join("icons")).unwrap();
-    write(
-        "icons/other.svg",
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\"/>\n",
-    );
+    write("icons/other.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\"/>\n");
     write("providers.yaml", "# No provider yet.\n[]\n");
     let category = "- category: other\n  name: {en_US: Other, zh_Hans: 其他}\n  icon: other.svg\n";
     write("categories.yaml", category);

@@ -74,15 +74,9 @@ fn check(expression: &str) -> Result<(), String> {
             ')' | ']' | '}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        chain = if c.is_alphanumeric() {
-            0
-        } else {
-            chain + usize::from(!c.is_whitespace())
-        };
+        chain = if c.is_alphanumeric() { 0 } else { chain + usize::from(!c.is_whitespace()) };
         if depth.max(chain) > DEEPEST {
-            return Err(format!(
-                "nests deeper than {DEEPEST} levels: calculate it in parts"
-            ));
+            return Err(format!("nests deeper than {DEEPEST} levels: calculate it in parts"));
         }
     }
     Ok(())
@@ -93,14 +87,13 @@ fn calculate(expression: &str, time: Duration) -> Result<String, String> {
     // A context of its own: nothing is remembered from call to call. It has no randomness and no exchange rates.
     let result = fend_core::evaluate_with_interrupt(expression, &mut Context::new(), &until);
     match result {
-        Ok(result) if result.get_main_result().len() > LONGEST_RESULT => Err(format!(
-            "The result has more than {LONGEST_RESULT} characters: ask for fewer digits."
-        )),
+        Ok(result) if result.get_main_result().len() > LONGEST_RESULT => {
+            Err(format!("The result has more than {LONGEST_RESULT} characters: ask for fewer digits."))
+        }
         Ok(result) => Ok(result.get_main_result().to_owned()),
-        Err(_) if until.should_interrupt() => Err(format!(
-            "The calculation took longer than {} s: make it smaller.",
-            time.as_secs()
-        )),
+        Err(_) if until.should_interrupt() => {
+            Err(format!("The calculation took longer than {} s: make it smaller.", time.as_secs()))
+        }
         Err(error) => Err(format!("This cannot be calculated: {error}")),
     }
 }
@@ -130,11 +123,7 @@ mod tests {
             ("100 °C to °F", "212 °F"),
         ];
         for (expression, expected) in table {
-            assert_eq!(
-                calculate(expression, TIME).as_deref(),
-                Ok(expected),
-                "{expression}"
-            );
+            assert_eq!(calculate(expression, TIME).as_deref(), Ok(expected), "{expression}");
         }
         assert!(calculate("sqrt(2)", TIME).unwrap().starts_with("approx. 1.414"));
     }
@@ -144,10 +133,7 @@ mod tests {
         for expression in ["10^10^10", "999999!", "2^2^40", "3^(2^30) mod 7"] {
             let result = calculate(expression, Duration::from_millis(50));
             let message = result.expect_err(expression);
-            assert!(
-                message.contains("longer than") || message.contains("cannot"),
-                "{expression}: {message}"
-            );
+            assert!(message.contains("longer than") || message.contains("cannot"), "{expression}: {message}");
         }
     }
 

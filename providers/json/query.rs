@@ -43,12 +43,9 @@ fn run(args: QueryArgs) -> Result<ToolOutput, ToolError> {
     let data = document(args.data)?;
     shared::check_shape(&args.expression).map_err(|message| invalid_argument("expression", message))?;
     let expression = jmespath::compile(&args.expression).map_err(|error| wrong(&error))?;
-    let growth = shared::growth(expression.as_ast());
-    if growth > shared::MOST_GROWTH {
-        let message = "multiplies the data too often: use fewer lists and hashes inside one another";
-        return Err(invalid_argument("expression", message));
-    }
     let data = Variable::try_from(data).map_err(ToolError::internal)?;
+    shared::check_growth(expression.as_ast(), &data)
+        .map_err(|message| invalid_argument("expression", message))?;
     let result = match expression.search(Rcvar::new(data)) {
         Ok(result) => result,
         Err(error) if matches!(error.reason, ErrorReason::Runtime(_)) => {
@@ -59,10 +56,8 @@ fn run(args: QueryArgs) -> Result<ToolOutput, ToolError> {
         }
         Err(error) => return Err(wrong(&error)),
     };
-    let text = shared::to_json(&result, LARGEST).ok_or(ToolError::TooLarge {
-        what: "the result".to_owned(),
-        limit: LARGEST as u64,
-    })?;
+    let text = shared::to_json(&result, LARGEST)
+        .ok_or(ToolError::TooLarge { what: "the result".to_owned(), limit: LARGEST as u64 })?;
     let result: Value = serde_json::from_str(&text).map_err(ToolError::internal)?;
     Ok(ToolOutput::structured(text, json!({ "result": result })))
 }
@@ -77,10 +72,7 @@ fn document(data: Value) -> Result<Value, ToolError> {
 }
 
 fn wrong(error: &JmespathError) -> ToolError {
-    invalid_argument(
-        "expression",
-        format!("is not a JMESPath expression: {}", explained(error)),
-    )
+    invalid_argument("expression", format!("is not a JMESPath expression: {}", explained(error)))
 }
 
 /// The library's own words without its drawing of the place.

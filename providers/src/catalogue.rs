@@ -235,24 +235,13 @@ fn param(param: &'static Param) -> ParamView {
 /// The arguments of a schema, in short.
 fn inputs(schema: &Value) -> Vec<InputView> {
     let required = |name: &str| {
-        schema
-            .get("required")
-            .and_then(Value::as_array)
-            .is_some_and(|names| names.iter().any(|n| n == name))
+        schema.get("required").and_then(Value::as_array).is_some_and(|names| names.iter().any(|n| n == name))
     };
-    let properties = schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten();
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     properties
         .map(|(name, property)| InputView {
             name: name.clone(),
-            description: property
-                .get("description")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned(),
+            description: property.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
             required: required(name),
             kind: json_type(schema, property),
         })
@@ -274,24 +263,12 @@ fn json_type(root: &Value, property: &Value) -> String {
 
 /// The type behind a reference, or that all alternatives but null have.
 fn described_elsewhere(root: &Value, property: &Value) -> String {
-    if let Some(target) = property
-        .get("$ref")
-        .and_then(Value::as_str)
-        .and_then(|r| r.strip_prefix('#'))
-    {
-        return root
-            .pointer(target)
-            .map_or_else(|| "any".to_owned(), |target| json_type(root, target));
+    if let Some(target) = property.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix('#')) {
+        return root.pointer(target).map_or_else(|| "any".to_owned(), |target| json_type(root, target));
     }
-    let alternatives = ["anyOf", "oneOf"]
-        .iter()
-        .find_map(|key| property.get(*key))
-        .and_then(Value::as_array);
-    let mut kinds: Vec<_> = alternatives
-        .into_iter()
-        .flatten()
-        .map(|schema| json_type(root, schema))
-        .collect();
+    let alternatives = ["anyOf", "oneOf"].iter().find_map(|key| property.get(*key)).and_then(Value::as_array);
+    let mut kinds: Vec<_> =
+        alternatives.into_iter().flatten().map(|schema| json_type(root, schema)).collect();
     kinds.retain(|kind| kind != "null");
     kinds.dedup();
     match &kinds[..] {

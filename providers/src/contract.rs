@@ -56,10 +56,7 @@ impl std::fmt::Debug for ToolDeps {
 /// Arguments that meet the schema and still make no sense: `argument` is the name of the one that is wrong.
 pub fn invalid_argument(argument: &str, message: impl Into<String>) -> ToolError {
     ToolError::InvalidArgs {
-        violations: vec![Violation {
-            path: format!("/{argument}"),
-            message: message.into(),
-        }],
+        violations: vec![Violation { path: format!("/{argument}"), message: message.into() }],
     }
 }
 
@@ -74,18 +71,14 @@ pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stati
     static TURNS: Semaphore = Semaphore::const_new(16);
     let turn = TURNS.acquire().await.map_err(ToolError::internal)?;
     let (done, result) = oneshot::channel();
-    let thread = std::thread::Builder::new()
-        .name("tool".to_owned())
-        .stack_size(STACK);
+    let thread = std::thread::Builder::new().name("tool".to_owned()).stack_size(STACK);
     let run = move || {
         // Nobody listens when the caller has gone.
         let _ = done.send(work());
         drop(turn);
     };
     thread.spawn(run).map_err(ToolError::internal)?;
-    result
-        .await
-        .map_err(|_| ToolError::internal("the work ended without a result; the log has the details"))
+    result.await.map_err(|_| ToolError::internal("the work ended without a result; the log has the details"))
 }
 
 /// Address space, not memory: only what is used of it is ever backed.
@@ -94,18 +87,13 @@ const STACK: usize = 64 * 1024 * 1024;
 /// What a failed request means for the tool that made it.
 pub fn request_failed(error: &EgressError) -> ToolError {
     match error {
-        EgressError::Blocked(blocked) => ToolError::Blocked {
-            reason: blocked.to_string(),
-        },
+        EgressError::Blocked(blocked) => ToolError::Blocked { reason: blocked.to_string() },
         EgressError::Timeout { after, .. } => ToolError::Timeout { after: *after },
-        EgressError::TooLarge { limit, .. } => ToolError::TooLarge {
-            what: "the answer".to_owned(),
-            limit: *limit,
-        },
+        EgressError::TooLarge { limit, .. } => {
+            ToolError::TooLarge { what: "the answer".to_owned(), limit: *limit }
+        }
         EgressError::InvalidUrl { reason, .. } => invalid_argument("url", reason.clone()),
         EgressError::InvalidRequest { .. } | EgressError::Setup { .. } => ToolError::internal(error),
-        _ => ToolError::Unreachable {
-            reason: error.to_string(),
-        },
+        _ => ToolError::Unreachable { reason: error.to_string() },
     }
 }

@@ -21,21 +21,12 @@ pub(crate) fn hint<'a>(
     what: &str,
     known: impl IntoIterator<Item = &'a str> + Clone,
 ) -> String {
-    let quoted = |names: Vec<&str>| {
-        names
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let quoted =
+        |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let close = nearest(written, known.clone());
     if !close.is_empty() {
         return format!("did you mean {}?", quoted(close));
     }
     let all: Vec<_> = known.into_iter().collect();
-    if all.is_empty() {
-        format!("there are no {what}")
-    } else {
-        format!("the {what} are {}", quoted(all))
-    }
+    if all.is_empty() { format!("there are no {what}") } else { format!("the {what} are {}", quoted(all)) }
 }

@@ -54,9 +54,7 @@ pub(crate) async fn seal(
             .seal(&scope(entry, param, account), &secret)
             .await
             .map_err(|error| failed(entry, param, &error))?;
-        reference
-            .params
-            .insert(param.name.to_owned(), json!({ SEALED: sealed }));
+        reference.params.insert(param.name.to_owned(), json!({ SEALED: sealed }));
     }
     Ok(reference)
 }
@@ -89,17 +87,11 @@ pub(crate) fn mask(entry: &'static ToolEntry, reference: &ToolRef) -> ToolRef {
 }
 
 fn passwords(entry: &'static ToolEntry) -> impl Iterator<Item = &'static Param> {
-    entry
-        .params
-        .iter()
-        .filter(|param| param.kind == ParamKind::Password)
+    entry.params.iter().filter(|param| param.kind == ParamKind::Password)
 }
 
 fn sealed(value: &Value) -> Option<Sealed> {
-    value
-        .get(SEALED)
-        .and_then(Value::as_str)
-        .map(|text| Sealed(text.to_owned()))
+    value.get(SEALED).and_then(Value::as_str).map(|text| Sealed(text.to_owned()))
 }
 
 fn scope(entry: &ToolEntry, param: &Param, account: &AccountId) -> Scope {
@@ -114,10 +106,7 @@ fn failed(entry: &ToolEntry, param: &Param, error: &CipherError) -> Unresolved {
         return Unresolved::new(ProblemCode::InvalidParams, message);
     }
     tracing::error!(provider, tool, param = name, %error, "a password parameter was not sealed or opened");
-    Unresolved::new(
-        ProblemCode::StoreFailed,
-        format!("params: `{name}` could not be sealed or opened"),
-    )
+    Unresolved::new(ProblemCode::StoreFailed, format!("params: `{name}` could not be sealed or opened"))
 }
 
 #[cfg(test)]
@@ -128,17 +117,9 @@ mod tests {
     use super::*;
     use crate::runtime::{Annotations, BuildError, LazySpec, Text};
 
-    const TEXT: Text = Text {
-        en_us: "Paint",
-        zh_hans: "绘画",
-    };
-    const KEY: Param = Param {
-        name: "key",
-        label: TEXT,
-        help: None,
-        required: false,
-        kind: ParamKind::Password,
-    };
+    const TEXT: Text = Text { en_us: "Paint", zh_hans: "绘画" };
+    const KEY: Param =
+        Param { name: "key", label: TEXT, help: None, required: false, kind: ParamKind::Password };
     const SIZE: Param = Param {
         name: "size",
         label: TEXT,
@@ -170,10 +151,7 @@ mod tests {
         async fn open(&self, scope: &Scope, sealed: &Sealed) -> Result<SecretString, CipherError> {
             let backwards = sealed.0.strip_prefix(&format!("{scope:?}|"));
             let opened = backwards.map(|text| SecretString::from(text.chars().rev().collect::<String>()));
-            opened.ok_or(CipherError::DoesNotOpen {
-                resource: String::new(),
-                field: String::new(),
-            })
+            opened.ok_or(CipherError::DoesNotOpen { resource: String::new(), field: String::new() })
         }
     }
 
@@ -204,34 +182,18 @@ mod tests {
             stored,
             "what is sealed is not sealed again"
         );
-        assert_eq!(
-            keep_masked(&ENTRY, &shown, None).params["key"],
-            MASK,
-            "nothing is stored to keep"
-        );
+        assert_eq!(keep_masked(&ENTRY, &shown, None).params["key"], MASK, "nothing is stored to keep");
 
-        assert_eq!(
-            open(&ENTRY, &stored, &Reversed, &alice).await.unwrap(),
-            sent.params
-        );
-        assert_eq!(
-            open(&ENTRY, &sent, &Reversed, &alice).await.unwrap(),
-            sent.params,
-            "plain params pass"
-        );
+        assert_eq!(open(&ENTRY, &stored, &Reversed, &alice).await.unwrap(), sent.params);
+        assert_eq!(open(&ENTRY, &sent, &Reversed, &alice).await.unwrap(), sent.params, "plain params pass");
     }
 
     #[tokio::test]
     async fn a_sealed_secret_opens_for_its_account_only() {
         let sent = reference(json!({"key": "s3cret"}));
         let stored = seal(&ENTRY, sent, &Reversed, &account("alice")).await.unwrap();
-        let problem = open(&ENTRY, &stored, &Reversed, &account("bob"))
-            .await
-            .unwrap_err();
+        let problem = open(&ENTRY, &stored, &Reversed, &account("bob")).await.unwrap_err();
         assert_eq!(problem.code, ProblemCode::InvalidParams);
-        assert!(
-            problem.message.contains("`key`") && !problem.message.contains("s3cret"),
-            "{problem}"
-        );
+        assert!(problem.message.contains("`key`") && !problem.message.contains("s3cret"), "{problem}");
     }
 }

@@ -10,11 +10,12 @@ use domain::{AccountContext, ProblemCode, Tool, ToolKind, ToolRef, ToolSource, U
 use crate::contract::ToolDeps;
 use crate::nearest::hint;
 use crate::registry::PROVIDERS;
-use crate::runtime::{BuildError, Provider, ToolEntry};
+use crate::runtime::{BuildError, Provider, Registry, ToolEntry};
 use crate::sealing;
 
 /// The tools that are compiled in.
 pub struct BuiltinSource {
+    registry: &'static Registry,
     deps: ToolDeps,
     cipher: Arc<dyn Cipher>,
 }
@@ -22,7 +23,12 @@ pub struct BuiltinSource {
 impl BuiltinSource {
     /// A source whose tools use `deps`, and whose `password` parameters `cipher` seals and opens.
     pub fn new(deps: ToolDeps, cipher: Arc<dyn Cipher>) -> Self {
-        Self { deps, cipher }
+        Self { registry: &PROVIDERS, deps, cipher }
+    }
+
+    /// The same over another generated registry.
+    pub fn with_registry(self, registry: &'static Registry) -> Self {
+        Self { registry, ..self }
     }
 
     /// The reference as it may be stored: each `password` parameter sealed. A masked one keeps what `stored`
@@ -36,7 +42,7 @@ impl BuiltinSource {
         stored: Option<&ToolRef>,
         cx: &AccountContext,
     ) -> Result<ToolRef, Unresolved> {
-        let entry = find(reference)?;
+        let entry = self.find(reference)?;
         let kept = sealing::keep_masked(entry, reference, stored);
         let opened = sealing::open(entry, &kept, &*self.cipher, &cx.account).await?;
         crate::runtime::check(entry.params, &opened)
@@ -44,16 +50,30 @@ impl BuiltinSource {
         sealing::seal(entry, kept, &*self.cipher, &cx.account).await
     }
 
+    /// The registry entry that a reference names.
+    fn find(&self, reference: &ToolRef) -> Result<&'static ToolEntry, Unresolved> {
+        let available = || self.registry.values().filter(|provider| provider.available);
+        let Some(provider) = self.registry.get(&reference.provider_id) else {
+            let known: Vec<_> = available().map(|provider| provider.name).collect();
+            let hint = hint(&reference.provider_id, "builtin providers", known);
+            let message = format!("there is no builtin provider `{}`: {hint}", shown(&reference.provider_id));
+            return Err(Unresolved::new(ProblemCode::ProviderNotFound, message));
+        };
+        if !provider.available {
+            let message = format!("the builtin provider `{}` is not available", provider.name);
+            return Err(Unresolved::new(ProblemCode::Unavailable, message));
+        }
+        find_tool(provider, &reference.tool_id)
+    }
+
     async fn resolve_one(
         &self,
         reference: &ToolRef,
         cx: &AccountContext,
     ) -> Result<Arc<dyn Tool>, Unresolved> {
-        let entry = find(reference)?;
+        let entry = self.find(reference)?;
         let params = sealing::open(entry, reference, &*self.cipher, &cx.account).await?;
-        entry
-            .build(&params, &self.deps)
-            .map_err(|error| refused(reference, &error))
+        entry.build(&params, &self.deps).map_err(|error| refused(reference, &error))
     }
 }
 
@@ -80,43 +100,20 @@ impl ToolSource for BuiltinSource {
 
 /// The reference as it may be shown: each `password` parameter masked. One to an unknown tool shows no params.
 pub fn mask(reference: &ToolRef) -> ToolRef {
-    let entry = PROVIDERS
-        .get(&reference.provider_id)
-        .and_then(|provider| provider.tools.get(&reference.tool_id));
+    let entry =
+        PROVIDERS.get(&reference.provider_id).and_then(|provider| provider.tools.get(&reference.tool_id));
     match entry {
         Some(entry) => sealing::mask(entry, reference),
         None => ToolRef::new(reference.kind, &reference.provider_id, &reference.tool_id),
     }
 }
 
-/// The registry entry that a reference names.
-fn find(reference: &ToolRef) -> Result<&'static ToolEntry, Unresolved> {
-    let available = || PROVIDERS.values().filter(|provider| provider.available);
-    let Some(provider) = PROVIDERS.get(&reference.provider_id) else {
-        let known: Vec<_> = available().map(|provider| provider.name).collect();
-        let hint = hint(&reference.provider_id, "builtin providers", known);
-        let message = format!(
-            "there is no builtin provider `{}`: {hint}",
-            shown(&reference.provider_id)
-        );
-        return Err(Unresolved::new(ProblemCode::ProviderNotFound, message));
-    };
-    if !provider.available {
-        let message = format!("the builtin provider `{}` is not available", provider.name);
-        return Err(Unresolved::new(ProblemCode::Unavailable, message));
-    }
-    find_tool(provider, &reference.tool_id)
-}
-
 fn find_tool(provider: &'static Provider, tool: &str) -> Result<&'static ToolEntry, Unresolved> {
     provider.tools.get(tool).copied().ok_or_else(|| {
         let known: Vec<_> = provider.tools.keys().copied().collect();
         let hint = hint(tool, "tools", known);
-        let message = format!(
-            "the builtin provider `{}` has no tool `{}`: {hint}",
-            provider.name,
-            shown(tool)
-        );
+        let message =
+            format!("the builtin provider `{}` has no tool `{}`: {hint}", provider.name, shown(tool));
         Unresolved::new(ProblemCode::ToolNotFound, message)
     })
 }
@@ -128,10 +125,7 @@ fn refused(reference: &ToolRef, error: &BuildError) -> Unresolved {
         }
         BuildError::Internal(_) => {
             tracing::error!(tool = %reference, %error, "a builtin tool could not be built");
-            Unresolved::new(
-                ProblemCode::StoreFailed,
-                "the tool could not be built; the log says why",
-            )
+            Unresolved::new(ProblemCode::StoreFailed, "the tool could not be built; the log says why")
         }
     }
 }

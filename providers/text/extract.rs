@@ -114,27 +114,17 @@ impl Found {
         let start = characters + text[bytes..whole.start()].chars().count();
         self.counted = (whole.start(), start);
         self.size += captures.iter().flatten().map(|group| group.len()).sum::<usize>();
-        let groups: Vec<_> = captures
-            .iter()
-            .skip(1)
-            .map(|group| group.map(|group| group.as_str()))
-            .collect();
+        let groups: Vec<_> = captures.iter().skip(1).map(|group| group.map(|group| group.as_str())).collect();
         let names = regex.capture_names().flatten();
         let named: Map<_, _> = names
-            .map(|name| {
-                (
-                    name.to_owned(),
-                    json!(captures.name(name).map(|group| group.as_str())),
-                )
-            })
+            .map(|name| (name.to_owned(), json!(captures.name(name).map(|group| group.as_str()))))
             .collect();
         self.lines.push(if named.is_empty() {
             whole.as_str().to_owned()
         } else {
             format!("{}  {}", whole.as_str(), Value::Object(named.clone()))
         });
-        self.matches
-            .push(json!({"text": whole.as_str(), "start": start, "groups": groups, "named": named}));
+        self.matches.push(json!({"text": whole.as_str(), "start": start, "groups": groups, "named": named}));
     }
 
     fn output(self) -> ToolOutput {

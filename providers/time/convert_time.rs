@@ -35,9 +35,7 @@ pub fn convert_time(
     _params: ConvertTimeParams,
     deps: &ToolDeps,
 ) -> Result<impl CallTool<Args = ConvertTimeArgs>, BuildError> {
-    Ok(ConvertTime {
-        clock: Arc::clone(&deps.clock),
-    })
+    Ok(ConvertTime { clock: Arc::clone(&deps.clock) })
 }
 
 struct ConvertTime {
@@ -77,31 +75,20 @@ impl ConvertTime {
         if let Some(offset) = pieces.as_ref().and_then(Pieces::to_numeric_offset) {
             let time = pieces.and_then(|pieces| Some(pieces.date().to_datetime(pieces.time()?)));
             let time = time.ok_or_else(|| wrong("has an offset but no time of day".to_owned()))?;
-            let moment = offset
-                .to_timestamp(time)
-                .map_err(|error| wrong(error.to_string()))?;
+            let moment = offset.to_timestamp(time).map_err(|error| wrong(error.to_string()))?;
             let zone = from.unwrap_or_else(|| TimeZone::fixed(offset));
-            return Ok(Read {
-                moment: moment.to_zoned_datetime(zone),
-                note: None,
-            });
+            return Ok(Read { moment: moment.to_zoned_datetime(zone), note: None });
         }
-        let annotated = pieces
-            .as_ref()
-            .and_then(|pieces| pieces.to_time_zone().ok().flatten());
+        let annotated = pieces.as_ref().and_then(|pieces| pieces.to_time_zone().ok().flatten());
         let Some(zone) = from.or(annotated) else {
             let message = "is needed, since `time` has no offset: give an IANA name such as `Asia/Shanghai`";
             return Err(invalid_argument("from", message));
         };
         let today = || self.clock.now().to_zoned_datetime(zone.clone()).date();
         let local = match &pieces {
-            Some(pieces) => pieces
-                .date()
-                .to_datetime(pieces.time().unwrap_or_else(Time::midnight)),
+            Some(pieces) => pieces.date().to_datetime(pieces.time().unwrap_or_else(Time::midnight)),
             None => today().to_datetime(text.parse::<Time>().map_err(|_| {
-                wrong(format!(
-                    "`{text}` is not a date and time: write it as `2026-12-01 22:44` or `22:44`"
-                ))
+                wrong(format!("`{text}` is not a date and time: write it as `2026-12-01 22:44` or `22:44`"))
             })?),
         };
         let ambiguous = zone.into_ambiguous_zoned_datetime(local);

@@ -31,10 +31,7 @@ pub fn current_time(
 ) -> Result<impl CallTool<Args = CurrentTimeArgs>, BuildError> {
     let zone =
         shared::zone(&params.timezone).map_err(|message| BuildError::invalid_param("timezone", message))?;
-    Ok(CurrentTime {
-        zone,
-        clock: Arc::clone(&deps.clock),
-    })
+    Ok(CurrentTime { zone, clock: Arc::clone(&deps.clock) })
 }
 
 struct CurrentTime {

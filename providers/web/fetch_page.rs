@@ -48,10 +48,7 @@ pub fn fetch_page(
 ) -> Result<impl CallTool<Args = FetchPageArgs>, BuildError> {
     let timeout = u64::try_from(params.timeout_s).map(Duration::from_secs);
     let timeout = timeout.map_err(|_| BuildError::invalid_param("timeout_s", "must not be negative"))?;
-    Ok(FetchPage {
-        http: deps.http.clone(),
-        timeout,
-    })
+    Ok(FetchPage { http: deps.http.clone(), timeout })
 }
 
 struct FetchPage {
@@ -90,41 +87,25 @@ impl FetchPage {
         let header = response.headers().get(CONTENT_TYPE);
         let content_type = header.and_then(|value| value.to_str().ok()).map(str::to_owned);
         let url = response.url().clone();
-        let body = response
-            .bytes_capped()
-            .await
-            .map_err(|error| request_failed(&error))?;
-        let answer = shared::Answer {
-            url,
-            content_type,
-            bytes: body.bytes.to_vec(),
-            truncated: body.truncated,
-        };
+        let body = response.bytes_capped().await.map_err(|error| request_failed(&error))?;
+        let answer =
+            shared::Answer { url, content_type, bytes: body.bytes.to_vec(), truncated: body.truncated };
         if status.is_success() {
             return Ok(answer);
         }
-        let text = compute(move || shared::read(&answer))
-            .await?
-            .map_or_else(|_| String::new(), |page| page.text);
-        Err(ToolError::Upstream {
-            status: status.as_u16(),
-            body: text.chars().take(EXCERPT).collect(),
-        })
+        let text =
+            compute(move || shared::read(&answer)).await?.map_or_else(|_| String::new(), |page| page.text);
+        Err(ToolError::Upstream { status: status.as_u16(), body: text.chars().take(EXCERPT).collect() })
     }
 }
 
 fn parse(text: &str) -> Result<Url, ToolError> {
     let wrong = |message: String| invalid_argument("url", message);
     let url = Url::parse(text.trim()).map_err(|error| {
-        wrong(format!(
-            "is not a whole address ({error}): write it as `https://example.com/page`"
-        ))
+        wrong(format!("is not a whole address ({error}): write it as `https://example.com/page`"))
     })?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong(format!(
-            "has the scheme `{}`: only http and https can be read",
-            url.scheme()
-        )));
+        return Err(wrong(format!("has the scheme `{}`: only http and https can be read", url.scheme())));
     }
     Ok(url)
 }
@@ -141,11 +122,7 @@ fn part(page: &Page, start: u32, most: u32) -> ToolOutput {
         .as_deref()
         .filter(|_| start == 0)
         .map_or_else(String::new, |title| format!("# {title}\n\n"));
-    let body = if text.is_empty() {
-        "(nothing: the page ends before this character)"
-    } else {
-        &text
-    };
+    let body = if text.is_empty() { "(nothing: the page ends before this character)" } else { &text };
     let more = match next {
         Some(next) => {
             format!("\n\n(The page goes on: {total} characters in all. Call again with start={next}.)")

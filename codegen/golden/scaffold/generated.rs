@@ -211,7 +211,7 @@ pub static CATEGORIES: &[crate::runtime::Category] = &[
     },
 ];
 /// The providers by name, in the order of `providers.yaml`.
-pub static PROVIDERS: phf::OrderedMap<&'static str, crate::runtime::Provider> = phf::phf_ordered_map! {
+pub static PROVIDERS: crate::runtime::Registry = phf::phf_ordered_map! {
     "weather" => crate ::runtime::Provider { name : "weather", label : crate
     ::runtime::Text { en_us : "Weather", zh_hans : "Weather" }, description : crate
     ::runtime::Text { en_us : "Tools of Weather.", zh_hans : "Weather 的工具。" },

@@ -348,7 +348,7 @@ pub static CATEGORIES: &[crate::runtime::Category] = &[
     },
 ];
 /// The providers by name, in the order of `providers.yaml`.
-pub static PROVIDERS: phf::OrderedMap<&'static str, crate::runtime::Provider> = phf::phf_ordered_map! {
+pub static PROVIDERS: crate::runtime::Registry = phf::phf_ordered_map! {
     "greet" => crate ::runtime::Provider { name : "greet", label : crate ::runtime::Text
     { en_us : "Greetings", zh_hans : "问候" }, description : crate ::runtime::Text {
     en_us : "Greets people.", zh_hans : "问候他人。" }, icon : crate ::runtime::Icon

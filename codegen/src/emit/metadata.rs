@@ -9,11 +9,8 @@ use crate::registry::model::{Category, Localized, Param, ParamKind, Provider, To
 
 pub(super) fn categories(categories: &[Category], files: Files<'_>) -> TokenStream {
     let entries = categories.iter().map(|category| {
-        let (name, label, icon) = (
-            &category.name.value,
-            text(&category.label),
-            files.included(&category.icon),
-        );
+        let (name, label, icon) =
+            (&category.name.value, text(&category.label), files.included(&category.icon));
         quote!(crate::runtime::Category { category: #name, name: #label, icon: include_str!(#icon) })
     });
     quote! {
@@ -26,20 +23,13 @@ pub(super) fn providers(providers: &[Provider], files: Files<'_>) -> TokenStream
     let names = providers.iter().map(|provider| &provider.name.value);
     let entries = providers.iter().map(|entry| provider(entry, files));
     quote! {
-        /// The providers by name, in the order of `providers.yaml`.
-        pub static PROVIDERS: phf::OrderedMap<&'static str, crate::runtime::Provider> =
-            phf::phf_ordered_map! { #(#names => #entries,)* };
-    }
+            /// The providers by name, in the order of `providers.yaml`.
+    pub static PROVIDERS: crate::runtime::Registry = phf::phf_ordered_map! { #(#names => #entries,)* };
+        }
 }
 
 fn provider(provider: &Provider, files: Files<'_>) -> TokenStream {
-    let Provider {
-        name,
-        background,
-        category,
-        available,
-        ..
-    } = provider;
+    let Provider { name, background, category, available, .. } = provider;
     let (name, label, description) = (&name.value, text(&provider.label), text(&provider.description));
     let (icon, media_type) = (files.included(&provider.icon.path), provider.icon.media_type);
     let credentials = provider.credentials.iter().map(param);
@@ -66,15 +56,10 @@ fn provider(provider: &Provider, files: Files<'_>) -> TokenStream {
 /// One tool's entry: the factory is named by its path, so that without it nothing compiles.
 pub(super) fn entry(provider: &Provider, tool: &Tool) -> TokenStream {
     let (provider, name) = (&provider.name.value, &tool.name);
-    let about = doc(&format!(
-        "What the registry says of `{provider}/{name}`, and its factory."
-    ));
+    let about = doc(&format!("What the registry says of `{provider}/{name}`, and its factory."));
     let entry = format_ident!("{}", name.to_uppercase());
     let factory = format_ident!("{name}");
-    let (args, typed) = (
-        format_ident!("{}Args", names::type_name(name)),
-        params::struct_name(tool),
-    );
+    let (args, typed) = (format_ident!("{}Args", names::type_name(name)), params::struct_name(tool));
     let (label, description) = (text(&tool.label), text(&tool.description));
     let params = tool.params.iter().map(param);
     let a = tool.annotations;

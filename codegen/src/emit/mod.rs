@@ -73,10 +73,7 @@ fn module(provider: &Provider, files: Files<'_>) -> TokenStream {
             mod shared;
         }
     });
-    let tools = provider
-        .tools
-        .iter()
-        .map(|tool| tool_items(provider, tool, files));
+    let tools = provider.tools.iter().map(|tool| tool_items(provider, tool, files));
     quote! {
         #about
         pub mod #ident {
@@ -89,10 +86,7 @@ fn module(provider: &Provider, files: Files<'_>) -> TokenStream {
 fn tool_items(provider: &Provider, tool: &Tool, files: Files<'_>) -> TokenStream {
     let path = files.module(&provider.name.value, &format!("{}.rs", tool.name));
     let ident = format_ident!("{}", tool.name);
-    let about = doc(&format!(
-        "`{}/{}`: {}",
-        provider.name.value, tool.name, tool.label.en_us
-    ));
+    let about = doc(&format!("`{}/{}`: {}", provider.name.value, tool.name, tool.label.en_us));
     let params = params::items(provider, tool);
     let entry = metadata::entry(provider, tool);
     quote! {

@@ -22,11 +22,7 @@ pub(super) fn items(provider: &Provider, tool: &Tool) -> TokenStream {
     });
     let fields = tool.params.iter().map(|param| field(tool, param));
     let reads = tool.params.iter().map(|param| read(tool, param));
-    let values = if tool.params.is_empty() {
-        format_ident!("_values")
-    } else {
-        format_ident!("values")
-    };
+    let values = if tool.params.is_empty() { format_ident!("_values") } else { format_ident!("values") };
     quote! {
         #(#enums)*
         #about
@@ -42,11 +38,7 @@ pub(super) fn items(provider: &Provider, tool: &Tool) -> TokenStream {
 }
 
 fn enum_name(tool: &Tool, param: &Param) -> Ident {
-    format_ident!(
-        "{}{}",
-        names::type_name(&tool.name),
-        names::type_name(&param.name.value)
-    )
+    format_ident!("{}{}", names::type_name(&tool.name), names::type_name(&param.name.value))
 }
 
 fn field(tool: &Tool, param: &Param) -> TokenStream {
@@ -84,11 +76,7 @@ fn read(tool: &Tool, param: &Param) -> TokenStream {
         }
         ParamKind::Password => quote!(values.secret(#key)?),
     };
-    let value = if always(param) {
-        quote!(crate::runtime::present(#key, #value)?)
-    } else {
-        value
-    };
+    let value = if always(param) { quote!(crate::runtime::present(#key, #value)?) } else { value };
     quote!(#name: #value)
 }
 
@@ -98,14 +86,8 @@ fn always(param: &Param) -> bool {
 }
 
 fn select(name: &Ident, param: &Param, options: &[Choice]) -> TokenStream {
-    let about = doc(&format!(
-        "The options of `{}`: {}",
-        param.name.value, param.label.en_us
-    ));
-    let variants: Vec<_> = options
-        .iter()
-        .map(|option| format_ident!("{}", option.variant))
-        .collect();
+    let about = doc(&format!("The options of `{}`: {}", param.name.value, param.label.en_us));
+    let variants: Vec<_> = options.iter().map(|option| format_ident!("{}", option.variant)).collect();
     let values: Vec<_> = options.iter().map(|option| &option.value).collect();
     let labels = options.iter().map(|option| doc(&option.label.en_us));
     quote! {

@@ -11,15 +11,8 @@ pub(super) fn read(folder: &mut Folder, problems: &mut Problems) -> Vec<Category
         return Vec::new();
     };
     let items = Cursor::new(&file, &root).list("the file", problems);
-    let categories: Vec<_> = items
-        .into_iter()
-        .filter_map(|item| category(item, folder, problems))
-        .collect();
-    fields::unique(
-        "the category",
-        categories.iter().map(|category| &category.name),
-        problems,
-    );
+    let categories: Vec<_> = items.into_iter().filter_map(|item| category(item, folder, problems)).collect();
+    fields::unique("the category", categories.iter().map(|category| &category.name), problems);
     for (name, _) in folder.names(ICONS) {
         let path = format!("{ICONS}/{name}");
         if !root_names_icon(&categories, &path) {
@@ -40,23 +33,13 @@ fn root_names_icon(categories: &[Category], path: &str) -> bool {
 
 fn category(item: Cursor<'_>, folder: &mut Folder, problems: &mut Problems) -> Option<Category> {
     let fields = item.fields("a category", &["category", "name", "icon"], problems)?;
-    let name = fields
-        .required("category", problems)
-        .and_then(|c| c.name("a category", problems));
-    let label = fields
-        .required("name", problems)
-        .and_then(|c| c.localized("the category's name", problems));
-    let icon = fields
-        .required("icon", problems)
-        .and_then(|c| c.text("the category's icon", problems));
+    let name = fields.required("category", problems).and_then(|c| c.name("a category", problems));
+    let label = fields.required("name", problems).and_then(|c| c.localized("the category's name", problems));
+    let icon = fields.required("icon", problems).and_then(|c| c.text("the category's icon", problems));
     let icon = icon?;
     let path = format!("{ICONS}/{}", icon.value);
     check_svg(&path, &icon.place, folder, problems);
-    Some(Category {
-        name: name?,
-        label: label?,
-        icon: path,
-    })
+    Some(Category { name: name?, label: label?, icon: path })
 }
 
 /// A category's icon is handed out as text, so it must be an SVG drawing.

@@ -24,37 +24,25 @@ impl<'a> Cursor<'a> {
     /// Where it stands. A container has no text of its own: its first key or item stands for it.
     pub(super) fn place(self) -> Place {
         let span = match &self.node.value {
-            Value::Map(entries) => entries
-                .first()
-                .map_or_else(|| self.node.span.clone(), |e| e.key_span.clone()),
+            Value::Map(entries) => {
+                entries.first().map_or_else(|| self.node.span.clone(), |e| e.key_span.clone())
+            }
             Value::List(items) => match items.first() {
                 Some(first) => Cursor::new(self.file, first).place().span,
                 None => self.node.span.clone(),
             },
             _ => self.node.span.clone(),
         };
-        Place {
-            file: Arc::clone(self.file),
-            span,
-        }
+        Place { file: Arc::clone(self.file), span }
     }
 
     /// The items of a list; nothing at all is an empty list.
     pub(super) fn list(self, what: &str, problems: &mut Problems) -> Vec<Cursor<'a>> {
         match &self.node.value {
             Value::Null => Vec::new(),
-            Value::List(items) => items
-                .iter()
-                .map(|node| Cursor {
-                    file: self.file,
-                    node,
-                })
-                .collect(),
+            Value::List(items) => items.iter().map(|node| Cursor { file: self.file, node }).collect(),
             other => {
-                problems.at(
-                    &self.place(),
-                    format!("{what} is {}, but a list is expected", other.kind()),
-                );
+                problems.at(&self.place(), format!("{what} is {}, but a list is expected", other.kind()));
                 Vec::new()
             }
         }
@@ -67,15 +55,10 @@ impl<'a> Cursor<'a> {
                 problems.at(&self.place(), format!("{what} is empty"));
                 None
             }
-            Value::Text(text) => Some(At {
-                value: text.clone(),
-                place: self.place(),
-            }),
+            Value::Text(text) => Some(At { value: text.clone(), place: self.place() }),
             other => {
-                let problem = problems.at(
-                    &self.place(),
-                    format!("{what} is {}, but a text is expected", other.kind()),
-                );
+                let problem =
+                    problems.at(&self.place(), format!("{what} is {}, but a text is expected", other.kind()));
                 if matches!(other, Value::Number(_) | Value::Bool(_)) {
                     problem.help("write it in quotes to make it a text");
                 }
@@ -91,10 +74,7 @@ impl<'a> Cursor<'a> {
             None => Some(name),
             Some(objection) => {
                 problems
-                    .at(
-                        &name.place,
-                        format!("`{}` cannot be {what}: {objection}", name.value),
-                    )
+                    .at(&name.place, format!("`{}` cannot be {what}: {objection}", name.value))
                     .help("use snake_case, for example `current_time`");
                 None
             }
@@ -106,41 +86,25 @@ impl<'a> Cursor<'a> {
             return Some(value);
         }
         let found = self.node.value.kind();
-        problems.at(
-            &self.place(),
-            format!("{what} is {found}, but `true` or `false` is expected"),
-        );
+        problems.at(&self.place(), format!("{what} is {found}, but `true` or `false` is expected"));
         None
     }
 
     pub(super) fn number(self, what: &str, problems: &mut Problems) -> Option<At<f64>> {
         if let Value::Number(value) = self.node.value {
-            return Some(At {
-                value,
-                place: self.place(),
-            });
+            return Some(At { value, place: self.place() });
         }
         let found = self.node.value.kind();
-        problems.at(
-            &self.place(),
-            format!("{what} is {found}, but a number is expected"),
-        );
+        problems.at(&self.place(), format!("{what} is {found}, but a number is expected"));
         None
     }
 
     /// A text in every language of the registry.
     pub(super) fn localized(self, what: &str, problems: &mut Problems) -> Option<Localized> {
         let fields = self.fields(what, &["en_US", "zh_Hans"], problems)?;
-        let english = fields
-            .required("en_US", problems)?
-            .text(&format!("the English {what}"), problems);
-        let chinese = fields
-            .required("zh_Hans", problems)?
-            .text(&format!("the Chinese {what}"), problems);
-        Some(Localized {
-            en_us: english?.value,
-            zh_hans: chinese?.value,
-        })
+        let english = fields.required("en_US", problems)?.text(&format!("the English {what}"), problems);
+        let chinese = fields.required("zh_Hans", problems)?.text(&format!("the Chinese {what}"), problems);
+        Some(Localized { en_us: english?.value, zh_hans: chinese?.value })
     }
 
     /// The node as a mapping with the allowed keys only.
@@ -153,34 +117,18 @@ impl<'a> Cursor<'a> {
         let Value::Map(entries) = &self.node.value else {
             let found = self.node.value.kind();
             problems
-                .at(
-                    &self.place(),
-                    format!("{what} is {found}, but a mapping is expected"),
-                )
+                .at(&self.place(), format!("{what} is {found}, but a mapping is expected"))
                 .help(format!("its keys are {}", names::list(allowed.iter().copied())));
             return None;
         };
-        for entry in entries
-            .iter()
-            .filter(|entry| !allowed.contains(&entry.key.as_str()))
-        {
-            let place = Place {
-                file: Arc::clone(self.file),
-                span: entry.key_span.clone(),
-            };
+        for entry in entries.iter().filter(|entry| !allowed.contains(&entry.key.as_str())) {
+            let place = Place { file: Arc::clone(self.file), span: entry.key_span.clone() };
             problems
                 .at(&place, format!("{what} has the unknown key `{}`", entry.key))
                 .help_if(names::suggestion(&entry.key, allowed.iter().copied()))
-                .help(format!(
-                    "the allowed keys are {}",
-                    names::list(allowed.iter().copied())
-                ));
+                .help(format!("the allowed keys are {}", names::list(allowed.iter().copied())));
         }
-        Some(Fields {
-            what: what.to_owned(),
-            owner: self,
-            entries,
-        })
+        Some(Fields { what: what.to_owned(), owner: self, entries })
     }
 }
 
@@ -204,30 +152,19 @@ impl<'a> Fields<'a> {
         let written = self.entries.iter().find(|entry| entry.key == key);
         let (place, message) = match written {
             Some(entry) => (
-                Place {
-                    file: Arc::clone(self.owner.file),
-                    span: entry.key_span.clone(),
-                },
+                Place { file: Arc::clone(self.owner.file), span: entry.key_span.clone() },
                 format!("{}: the key `{key}` has no value", self.what),
             ),
-            None => (
-                self.owner.place(),
-                format!("{}: the key `{key}` is missing", self.what),
-            ),
+            None => (self.owner.place(), format!("{}: the key `{key}` is missing", self.what)),
         };
-        problems
-            .at(&place, message)
-            .help(format!("write `{key}:` and its value"));
+        problems.at(&place, message).help(format!("write `{key}:` and its value"));
         None
     }
 
     /// The place of a key, for complaints about the key itself.
     pub(super) fn key(&self, key: &str) -> Option<Place> {
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
-        Some(Place {
-            file: Arc::clone(self.owner.file),
-            span: entry.key_span.clone(),
-        })
+        Some(Place { file: Arc::clone(self.owner.file), span: entry.key_span.clone() })
     }
 }
 

@@ -38,10 +38,7 @@ pub(crate) fn read(root: &Path) -> Result<(Registry, Vec<PathBuf>), Report> {
     let mut folder = Folder::new(root);
     let categories = category::read(&mut folder, &mut problems);
     let providers = provider::read(&mut folder, &categories, &mut problems);
-    let registry = Registry {
-        categories,
-        providers,
-    };
+    let registry = Registry { categories, providers };
     problems.finish((registry, folder.into_read()))
 }
 
@@ -51,20 +48,14 @@ pub(crate) fn watched(root: &Path) -> Vec<PathBuf> {
     let mut watched: Vec<_> = [PROVIDERS, CATEGORIES, ICONS].map(|name| root.join(name)).into();
     let folders = folder.names("").into_iter().filter(|(_, is_folder)| *is_folder);
     watched.extend(
-        folders
-            .map(|(name, _)| name)
-            .filter(|name| is_provider(&folder, name))
-            .map(|n| root.join(n)),
+        folders.map(|(name, _)| name).filter(|name| is_provider(&folder, name)).map(|n| root.join(n)),
     );
     watched
 }
 
 /// A folder is a provider's when it holds what only a provider's folder holds.
 fn is_provider(folder: &Folder, name: &str) -> bool {
-    folder
-        .names(name)
-        .iter()
-        .any(|(inner, is_folder)| (*is_folder && inner == ASSETS) || inner == POSITIONS)
+    folder.names(name).iter().any(|(inner, is_folder)| (*is_folder && inner == ASSETS) || inner == POSITIONS)
 }
 
 /// Reports a file or folder that exists but is not listed.
@@ -78,10 +69,7 @@ fn unlisted<'a>(
 ) {
     let file = list.file.name.clone();
     problems
-        .at(
-            list,
-            format!("`{path}` exists, but {what} `{name}` is not listed in `{file}`"),
-        )
+        .at(list, format!("`{path}` exists, but {what} `{name}` is not listed in `{file}`"))
         .help_if(names::suggestion(name, listed))
         .help(format!("add `{name}` to `{file}`, or remove `{path}`"));
 }

@@ -61,10 +61,7 @@ pub(crate) struct Tool {
 
 /// What a call may do to the world.
 #[derive(Debug, Clone, Copy)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "the four hints of the Model Context Protocol"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "the four hints of the Model Context Protocol")]
 pub(crate) struct Annotations {
     pub(crate) read_only: bool,
     pub(crate) destructive: bool,
@@ -85,26 +82,11 @@ pub(crate) struct Param {
 /// The type of a parameter with what belongs to it.
 #[derive(Debug)]
 pub(crate) enum ParamKind {
-    String {
-        default: Option<String>,
-    },
-    Number {
-        default: Option<f64>,
-        min: Option<f64>,
-        max: Option<f64>,
-    },
-    Integer {
-        default: Option<i64>,
-        min: Option<i64>,
-        max: Option<i64>,
-    },
-    Boolean {
-        default: Option<bool>,
-    },
-    Select {
-        default: Option<String>,
-        options: Vec<Choice>,
-    },
+    String { default: Option<String> },
+    Number { default: Option<f64>, min: Option<f64>, max: Option<f64> },
+    Integer { default: Option<i64>, min: Option<i64>, max: Option<i64> },
+    Boolean { default: Option<bool> },
+    Select { default: Option<String>, options: Vec<Choice> },
     Password,
 }
 

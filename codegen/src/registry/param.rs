@@ -7,9 +7,8 @@ use crate::diagnostic::Problems;
 use crate::names;
 use crate::source::At;
 
-const KEYS: &[&str] = &[
-    "name", "label", "help", "type", "required", "default", "min", "max", "integer", "options",
-];
+const KEYS: &[&str] =
+    &["name", "label", "help", "type", "required", "default", "min", "max", "integer", "options"];
 const TYPES: [&str; 5] = ["string", "number", "boolean", "select", "password"];
 
 /// Past this an integer is not exact in JSON.
@@ -17,10 +16,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 
 pub(super) fn read(cursor: Option<Cursor<'_>>, problems: &mut Problems) -> Vec<Param> {
     let items = cursor.map_or_else(Vec::new, |cursor| cursor.list("`params`", problems));
-    let params: Vec<_> = items
-        .into_iter()
-        .filter_map(|item| param(item, "a parameter", problems))
-        .collect();
+    let params: Vec<_> = items.into_iter().filter_map(|item| param(item, "a parameter", problems)).collect();
     fields::unique("the parameter", params.iter().map(|param| &param.name), problems);
     params
 }
@@ -42,45 +38,22 @@ pub(super) fn read_credentials(cursor: Option<Cursor<'_>>, problems: &mut Proble
         }
         credentials.push(credential);
     }
-    fields::unique(
-        "the credential",
-        credentials.iter().map(|credential| &credential.name),
-        problems,
-    );
+    fields::unique("the credential", credentials.iter().map(|credential| &credential.name), problems);
     credentials
 }
 
 fn param(item: Cursor<'_>, what: &str, problems: &mut Problems) -> Option<Param> {
     let fields = item.fields(what, KEYS, problems)?;
-    let name = fields
-        .required("name", problems)
-        .and_then(|c| c.name(&format!("{what}'s name"), problems));
-    let label = fields
-        .required("label", problems)
-        .and_then(|c| c.localized("label", problems));
-    let help = fields
-        .optional("help")
-        .and_then(|c| c.localized("help", problems));
-    let required = fields
-        .optional("required")
-        .map_or(Some(false), |c| c.boolean("`required`", problems));
-    let kind = fields
-        .required("type", problems)
-        .and_then(|c| c.text("the type", problems));
+    let name = fields.required("name", problems).and_then(|c| c.name(&format!("{what}'s name"), problems));
+    let label = fields.required("label", problems).and_then(|c| c.localized("label", problems));
+    let help = fields.optional("help").and_then(|c| c.localized("help", problems));
+    let required = fields.optional("required").map_or(Some(false), |c| c.boolean("`required`", problems));
+    let kind = fields.required("type", problems).and_then(|c| c.text("the type", problems));
     let kind = kind.and_then(|name| kind_of(&name, &fields, problems));
-    let param = Param {
-        name: name?,
-        label: label?,
-        help,
-        required: required?,
-        kind: kind?,
-    };
+    let param = Param { name: name?, label: label?, help, required: required?, kind: kind? };
     if let (true, true, Some(place)) = (param.required, param.kind.has_default(), fields.key("default")) {
         problems
-            .at(
-                &place,
-                format!("`{}` is required, so its default is never used", param.name.value),
-            )
+            .at(&place, format!("`{}` is required, so its default is never used", param.name.value))
             .help("remove `default`, or remove `required: true`");
     }
     Some(param)
@@ -113,9 +86,7 @@ fn kind_of(name: &At<String>, fields: &Fields<'_>, problems: &mut Problems) -> O
     match name.value.as_str() {
         "string" => {
             let default = optional(fields.optional("default"), |c| c.text("the default", problems)).ok()?;
-            Some(ParamKind::String {
-                default: default.map(|text| text.value),
-            })
+            Some(ParamKind::String { default: default.map(|text| text.value) })
         }
         "boolean" => {
             let default =
@@ -140,9 +111,8 @@ pub(super) fn optional<'a, T>(
 }
 
 fn number(fields: &Fields<'_>, problems: &mut Problems) -> Option<ParamKind> {
-    let integer = optional(fields.optional("integer"), |c| c.boolean("`integer`", problems))
-        .ok()?
-        .unwrap_or(false);
+    let integer =
+        optional(fields.optional("integer"), |c| c.boolean("`integer`", problems)).ok()?.unwrap_or(false);
     let mut read = |key: &str| {
         optional(fields.optional(key), |c| {
             let number = c.number(&format!("`{key}`"), problems)?;
@@ -150,10 +120,7 @@ fn number(fields: &Fields<'_>, problems: &mut Problems) -> Option<ParamKind> {
             if !usable {
                 problems.at(
                     &number.place,
-                    format!(
-                        "`{key}` must be {}",
-                        if integer { "a whole number" } else { "finite" }
-                    ),
+                    format!("`{key}` must be {}", if integer { "a whole number" } else { "finite" }),
                 );
             }
             usable.then_some(number)
@@ -165,11 +132,7 @@ fn number(fields: &Fields<'_>, problems: &mut Problems) -> Option<ParamKind> {
     let value = |at: Option<At<f64>>| at.map(|at| at.value);
     let (default, min, max) = (value(default), value(min), value(max));
     Some(if integer {
-        ParamKind::Integer {
-            default: default.map(whole),
-            min: min.map(whole),
-            max: max.map(whole),
-        }
+        ParamKind::Integer { default: default.map(whole), min: min.map(whole), max: max.map(whole) }
     } else {
         ParamKind::Number { default, min, max }
     })
@@ -184,26 +147,16 @@ fn check_range(
     if let (Some(min), Some(max)) = (min, max)
         && min.value > max.value
     {
-        problems.at(
-            &min.place,
-            format!("`min` {} is greater than `max` {}", min.value, max.value),
-        );
+        problems.at(&min.place, format!("`min` {} is greater than `max` {}", min.value, max.value));
     }
     let Some(default) = default else { return };
     if let Some(min) = min.filter(|min| default.value < min.value) {
-        problems.at(
-            &default.place,
-            format!("the default {} is less than `min` {}", default.value, min.value),
-        );
+        problems
+            .at(&default.place, format!("the default {} is less than `min` {}", default.value, min.value));
     }
     if let Some(max) = max.filter(|max| default.value > max.value) {
-        problems.at(
-            &default.place,
-            format!(
-                "the default {} is greater than `max` {}",
-                default.value, max.value
-            ),
-        );
+        problems
+            .at(&default.place, format!("the default {} is greater than `max` {}", default.value, max.value));
     }
 }
 
@@ -211,10 +164,7 @@ fn is_exact_integer(value: f64) -> bool {
     value.fract() == 0.0 && value.abs() <= EXACT
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "only called on what `is_exact_integer` accepted"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "only called on what `is_exact_integer` accepted")]
 fn whole(value: f64) -> i64 {
     value as i64
 }

@@ -7,24 +7,12 @@ use crate::diagnostic::Problems;
 use crate::names;
 use crate::source::{At, Folder, Place};
 
-const KEYS: &[&str] = &[
-    "name",
-    "label",
-    "description",
-    "icon",
-    "background",
-    "category",
-    "available",
-    "credentials",
-];
+const KEYS: &[&str] =
+    &["name", "label", "description", "icon", "background", "category", "available", "credentials"];
 
 /// The kinds of picture a browser shows.
-const ICON_TYPES: [(&str, &str); 4] = [
-    ("svg", "image/svg+xml"),
-    ("png", "image/png"),
-    ("jpg", "image/jpeg"),
-    ("webp", "image/webp"),
-];
+const ICON_TYPES: [(&str, &str); 4] =
+    [("svg", "image/svg+xml"), ("png", "image/png"), ("jpg", "image/jpeg"), ("webp", "image/webp")];
 
 pub(super) fn read(folder: &mut Folder, categories: &[Category], problems: &mut Problems) -> Vec<Provider> {
     let Some((file, root)) = folder.yaml(PROVIDERS, None, problems) else {
@@ -37,9 +25,8 @@ pub(super) fn read(folder: &mut Folder, categories: &[Category], problems: &mut 
         let Some(fields) = item.fields("a provider", KEYS, problems) else {
             continue;
         };
-        let Some(name) = fields
-            .required("name", problems)
-            .and_then(|c| c.name("a provider's name", problems))
+        let Some(name) =
+            fields.required("name", problems).and_then(|c| c.name("a provider's name", problems))
         else {
             continue;
         };
@@ -50,14 +37,7 @@ pub(super) fn read(folder: &mut Folder, categories: &[Category], problems: &mut 
     let known = || listed.iter().map(|name| name.value.as_str());
     for (name, is_folder) in folder.names("") {
         if is_folder && is_provider(folder, &name) && !known().any(|known| known == name) {
-            unlisted(
-                &Place::whole(&file),
-                &name,
-                "the provider",
-                &name,
-                known(),
-                problems,
-            );
+            unlisted(&Place::whole(&file), &name, "the provider", &name, known(), problems);
         }
     }
     providers
@@ -70,27 +50,16 @@ fn provider(
     categories: &[Category],
     problems: &mut Problems,
 ) -> Option<Provider> {
-    let label = fields
-        .required("label", problems)
-        .and_then(|c| c.localized("label", problems));
-    let description = fields
-        .required("description", problems)
-        .and_then(|c| c.localized("description", problems));
-    let icon = fields
-        .required("icon", problems)
-        .and_then(|c| icon(c, &name.value, folder, problems));
-    let background = fields
-        .required("background", problems)
-        .and_then(|c| colour(c, problems));
-    let category = fields
-        .required("category", problems)
-        .and_then(|c| c.text("the category", problems));
+    let label = fields.required("label", problems).and_then(|c| c.localized("label", problems));
+    let description =
+        fields.required("description", problems).and_then(|c| c.localized("description", problems));
+    let icon = fields.required("icon", problems).and_then(|c| icon(c, &name.value, folder, problems));
+    let background = fields.required("background", problems).and_then(|c| colour(c, problems));
+    let category = fields.required("category", problems).and_then(|c| c.text("the category", problems));
     if let Some(category) = &category {
         check_category(category, categories, problems);
     }
-    let available = fields
-        .optional("available")
-        .map_or(Some(true), |c| c.boolean("`available`", problems));
+    let available = fields.optional("available").map_or(Some(true), |c| c.boolean("`available`", problems));
     let credentials = param::read_credentials(fields.optional("credentials"), problems);
     let tools = tools(&name, folder, problems);
     Some(Provider {
@@ -120,14 +89,8 @@ fn icon(cursor: Cursor<'_>, provider: &str, folder: &mut Folder, problems: &mut 
     let extension = icon.value.rsplit('.').next().unwrap_or_default();
     let Some((_, media_type)) = ICON_TYPES.iter().find(|(known, _)| *known == extension) else {
         problems
-            .at(
-                &icon.place,
-                format!("`{}` is not a kind of icon that is known", icon.value),
-            )
-            .help(format!(
-                "icons end in {}",
-                names::list(ICON_TYPES.iter().map(|(known, _)| *known))
-            ));
+            .at(&icon.place, format!("`{}` is not a kind of icon that is known", icon.value))
+            .help(format!("icons end in {}", names::list(ICON_TYPES.iter().map(|(known, _)| *known))));
         return None;
     };
     Some(Icon { path, media_type })
@@ -149,10 +112,7 @@ fn check_category(category: &At<String>, categories: &[Category], problems: &mut
     let known = || categories.iter().map(|known| known.name.value.as_str());
     if !known().any(|known| known == category.value) {
         problems
-            .at(
-                &category.place,
-                format!("the category `{}` is not in `{CATEGORIES}`", category.value),
-            )
+            .at(&category.place, format!("the category `{}` is not in `{CATEGORIES}`", category.value))
             .help_if(names::suggestion(&category.value, known()))
             .help(format!("the categories are {}", names::list(known())));
     }
@@ -171,15 +131,10 @@ fn tools(provider: &At<String>, folder: &mut Folder, problems: &mut Problems) ->
             "write one tool's name a line, as `- current_time`; a tool not to be shown is hidden by `available: false`",
         );
     }
-    let listed: Vec<_> = items
-        .into_iter()
-        .filter_map(|item| item.name("a tool's name", problems))
-        .collect();
+    let listed: Vec<_> = items.into_iter().filter_map(|item| item.name("a tool's name", problems)).collect();
     fields::unique("the tool", &listed, problems);
-    let tools = listed
-        .iter()
-        .filter_map(|name| tool::read(&provider.value, name, folder, problems))
-        .collect();
+    let tools =
+        listed.iter().filter_map(|name| tool::read(&provider.value, name, folder, problems)).collect();
     check_folder(&provider.value, &Place::whole(&file), &listed, folder, problems);
     tools
 }
@@ -201,11 +156,9 @@ fn check_folder(
             Some((tool, "yaml" | "rs")) if known().any(|known| known == tool) => {}
             Some((tool, "yaml" | "rs")) => unlisted(list, &path, "the tool", tool, known(), problems),
             _ => {
-                problems
-                    .at(list, format!("`{path}` belongs to no tool"))
-                    .help(format!(
-                        "data belongs into `{provider}/{ASSETS}/`, shared code into `{provider}/{SHARED}/`"
-                    ));
+                problems.at(list, format!("`{path}` belongs to no tool")).help(format!(
+                    "data belongs into `{provider}/{ASSETS}/`, shared code into `{provider}/{SHARED}/`"
+                ));
             }
         }
     }

@@ -21,18 +21,11 @@ pub(super) fn check(tool: &str, source: &Arc<SourceFile>, problems: &mut Problem
     let file = match syn::parse_file(&source.text) {
         Ok(file) => file,
         Err(error) => {
-            problems.at(
-                &place(source, error.span()),
-                format!("this is not valid Rust: {error}"),
-            );
+            problems.at(&place(source, error.span()), format!("this is not valid Rust: {error}"));
             return;
         }
     };
-    let checker = Checker {
-        tool,
-        type_name: names::type_name(tool),
-        source,
-    };
+    let checker = Checker { tool, type_name: names::type_name(tool), source };
     checker.factory(&file.items, problems);
     checker.args(&file.items, problems);
 }
@@ -53,28 +46,19 @@ impl Checker<'_> {
     }
 
     fn factory(&self, items: &[Item], problems: &mut Problems) {
-        let functions = || {
-            items
-                .iter()
-                .filter_map(|item| if let Item::Fn(f) = item { Some(f) } else { None })
-        };
+        let functions =
+            || items.iter().filter_map(|item| if let Item::Fn(f) = item { Some(f) } else { None });
         let Some(factory) = functions().find(|f| f.sig.ident == self.tool) else {
             let names: Vec<_> = functions().map(|f| f.sig.ident.to_string()).collect();
             problems
-                .at(
-                    &Place::whole(self.source),
-                    format!("the factory function `{}` is missing", self.tool),
-                )
+                .at(&Place::whole(self.source), format!("the factory function `{}` is missing", self.tool))
                 .help_if(names::suggestion(self.tool, names.iter().map(String::as_str)))
                 .help(format!("write `{}`", self.signature()));
             return;
         };
         if let Err((span, wrong)) = self.check_signature(factory) {
             problems
-                .at(
-                    &place(self.source, span),
-                    format!("the factory function `{}` {wrong}", self.tool),
-                )
+                .at(&place(self.source, span), format!("the factory function `{}` {wrong}", self.tool))
                 .help(format!("the contract is `{}`", self.signature()));
         }
     }
@@ -86,29 +70,19 @@ impl Checker<'_> {
             return wrong(signature.ident.span(), "is not public");
         }
         if signature.asyncness.is_some() {
-            return wrong(
-                signature.ident.span(),
-                "is async: building a tool does nothing that waits",
-            );
+            return wrong(signature.ident.span(), "is async: building a tool does nothing that waits");
         }
         if !signature.generics.params.is_empty() {
             return wrong(signature.generics.span(), "has type parameters");
         }
         let inputs: Vec<_> = signature.inputs.iter().collect();
         let [FnArg::Typed(params), FnArg::Typed(deps)] = inputs[..] else {
-            let place = if inputs.is_empty() {
-                signature.ident.span()
-            } else {
-                signature.inputs.span()
-            };
+            let place = if inputs.is_empty() { signature.ident.span() } else { signature.inputs.span() };
             return wrong(place, "does not take exactly two arguments");
         };
         let expected = format!("{}Params", self.type_name);
         if last_segment(&params.ty).is_none_or(|segment| segment.ident != expected) {
-            return Err((
-                params.ty.span(),
-                format!("does not take `{expected}` as its first argument"),
-            ));
+            return Err((params.ty.span(), format!("does not take `{expected}` as its first argument")));
         }
         let is_deps = matches!(&*deps.ty, Type::Reference(reference)
             if reference.mutability.is_none() && last_segment(&reference.elem).is_some_and(|s| s.ident == "ToolDeps"));
@@ -124,9 +98,8 @@ impl Checker<'_> {
         let ReturnType::Type(_, returned) = output else {
             return Err((ident, message));
         };
-        let types = last_segment(returned)
-            .filter(|s| s.ident == "Result")
-            .map(|s| type_arguments(&s.arguments));
+        let types =
+            last_segment(returned).filter(|s| s.ident == "Result").map(|s| type_arguments(&s.arguments));
         let is_contract = match types.as_deref() {
             Some([Type::ImplTrait(made), failure]) => {
                 last_segment(failure).is_some_and(|s| s.ident == "BuildError")
@@ -134,20 +107,13 @@ impl Checker<'_> {
             }
             _ => false,
         };
-        if is_contract {
-            Ok(())
-        } else {
-            Err((returned.span(), message))
-        }
+        if is_contract { Ok(()) } else { Err((returned.span(), message)) }
     }
 
     fn args(&self, items: &[Item], problems: &mut Problems) {
         let name = format!("{}Args", self.type_name);
-        let structs = || {
-            items
-                .iter()
-                .filter_map(|item| if let Item::Struct(s) = item { Some(s) } else { None })
-        };
+        let structs =
+            || items.iter().filter_map(|item| if let Item::Struct(s) = item { Some(s) } else { None });
         let Some(args) = structs().find(|s| s.ident == name) else {
             let names: Vec<_> = structs().map(|s| s.ident.to_string()).collect();
             problems
@@ -175,18 +141,14 @@ impl Checker<'_> {
             }
         }
         if !lists(&args.attrs, "serde", "deny_unknown_fields") {
-            problems
-                .at(&here, format!("the struct `{name}` lets unknown arguments pass"))
-                .help(
-                    "write `#[serde(deny_unknown_fields)]` above it, so that a model learns of its mistake",
-                );
+            problems.at(&here, format!("the struct `{name}` lets unknown arguments pass")).help(
+                "write `#[serde(deny_unknown_fields)]` above it, so that a model learns of its mistake",
+            );
         }
         let Fields::Named(fields) = &args.fields else {
             problems
                 .at(&here, format!("the struct `{name}` has no named fields"))
-                .help(format!(
-                    "arguments have names; a tool without any has `pub struct {name} {{}}`"
-                ));
+                .help(format!("arguments have names; a tool without any has `pub struct {name} {{}}`"));
             return;
         };
         for field in &fields.named {
@@ -207,10 +169,7 @@ impl Checker<'_> {
 fn place(source: &Arc<SourceFile>, span: Span) -> Place {
     let bytes = span.byte_range();
     let end = bytes.end.min(source.text.len());
-    Place {
-        file: Arc::clone(source),
-        span: bytes.start.min(end)..end,
-    }
+    Place { file: Arc::clone(source), span: bytes.start.min(end)..end }
 }
 
 fn last_segment(ty: &Type) -> Option<&syn::PathSegment> {
@@ -226,13 +185,7 @@ fn type_arguments(arguments: &PathArguments) -> Vec<&Type> {
     };
     let types = arguments.args.iter();
     types
-        .filter_map(|argument| {
-            if let GenericArgument::Type(ty) = argument {
-                Some(ty)
-            } else {
-                None
-            }
-        })
+        .filter_map(|argument| if let GenericArgument::Type(ty) = argument { Some(ty) } else { None })
         .collect()
 }
 
@@ -240,12 +193,7 @@ fn is_call_tool(bound: &TypeParamBound, args: &str) -> bool {
     let TypeParamBound::Trait(bound) = bound else {
         return false;
     };
-    let Some(segment) = bound
-        .path
-        .segments
-        .last()
-        .filter(|segment| segment.ident == "CallTool")
-    else {
+    let Some(segment) = bound.path.segments.last().filter(|segment| segment.ident == "CallTool") else {
         return false;
     };
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
@@ -259,24 +207,17 @@ fn is_call_tool(bound: &TypeParamBound, args: &str) -> bool {
 
 /// Whether `#[attribute(…, word, …)]` is there; a path counts by its last segment.
 fn lists(attributes: &[Attribute], attribute: &str, word: &str) -> bool {
-    attributes
-        .iter()
-        .filter(|a| a.path().is_ident(attribute))
-        .any(|a| {
-            let mut found = false;
-            let parsed = a.parse_nested_meta(|meta| {
-                found |= meta
-                    .path
-                    .segments
-                    .last()
-                    .is_some_and(|segment| segment.ident == word);
-                if meta.input.peek(syn::Token![=]) {
-                    meta.value()?.parse::<syn::Expr>()?;
-                }
-                Ok(())
-            });
-            parsed.is_ok() && found
-        })
+    attributes.iter().filter(|a| a.path().is_ident(attribute)).any(|a| {
+        let mut found = false;
+        let parsed = a.parse_nested_meta(|meta| {
+            found |= meta.path.segments.last().is_some_and(|segment| segment.ident == word);
+            if meta.input.peek(syn::Token![=]) {
+                meta.value()?.parse::<syn::Expr>()?;
+            }
+            Ok(())
+        });
+        parsed.is_ok() && found
+    })
 }
 
 fn schemars_description(attributes: &[Attribute]) -> bool {

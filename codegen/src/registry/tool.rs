@@ -23,25 +23,15 @@ pub(super) fn read(
     }
     let (file, root) = folder.yaml(&format!("{stem}.yaml"), Some(&listed.place), problems)?;
     let fields = Cursor::new(&file, &root).fields("the tool", KEYS, problems)?;
-    let name = fields
-        .required("name", problems)
-        .and_then(|c| c.name("a tool's name", problems));
+    let name = fields.required("name", problems).and_then(|c| c.name("a tool's name", problems));
     if let Some(name) = &name
         && name.value != listed.value
     {
         problems
-            .at(
-                &name.place,
-                format!(
-                    "the tool is named `{}`, but its file `{}`",
-                    name.value, listed.value
-                ),
-            )
+            .at(&name.place, format!("the tool is named `{}`, but its file `{}`", name.value, listed.value))
             .help("a tool's name is the name of its two files");
     }
-    let label = fields
-        .required("label", problems)
-        .and_then(|c| c.localized("label", problems));
+    let label = fields.required("label", problems).and_then(|c| c.localized("label", problems));
     let about = fields.required("description", problems);
     let description = about.and_then(|c| c.localized("description", problems));
     if let (Some(cursor), Some(text)) = (about, &description)
@@ -49,15 +39,10 @@ pub(super) fn read(
     {
         let (least, most) = (DESCRIPTION.start(), DESCRIPTION.end());
         problems
-            .at(
-                &cursor.place(),
-                format!("the English description must have {least} to {most} characters"),
-            )
+            .at(&cursor.place(), format!("the English description must have {least} to {most} characters"))
             .help("it is what a model reads to decide whether to call the tool");
     }
-    let annotations = fields
-        .required("annotations", problems)
-        .and_then(|c| annotations::read(c, problems));
+    let annotations = fields.required("annotations", problems).and_then(|c| annotations::read(c, problems));
     let params = param::read(fields.optional("params"), problems);
     Some(Tool {
         name: listed.value.clone(),

@@ -55,10 +55,7 @@ pub fn new_tool(folder: &Path, name: &str) -> Result<Vec<PathBuf>, ScaffoldError
     for change in &changes {
         change.apply(folder)?;
     }
-    Ok(changes
-        .into_iter()
-        .map(|change| folder.join(change.file))
-        .collect())
+    Ok(changes.into_iter().map(|change| folder.join(change.file)).collect())
 }
 
 /// The text that a file will have.
@@ -76,23 +73,15 @@ impl Change {
             }
             fs::write(&path, &self.text)
         };
-        write().map_err(|cause| ScaffoldError::Io {
-            file: self.file.clone(),
-            cause,
-        })
+        write().map_err(|cause| ScaffoldError::Io { file: self.file.clone(), cause })
     }
 }
 
 fn split(name: &str) -> Result<(&str, &str), ScaffoldError> {
-    let (provider, tool) = name
-        .split_once('/')
-        .ok_or_else(|| ScaffoldError::Form(name.to_owned()))?;
+    let (provider, tool) = name.split_once('/').ok_or_else(|| ScaffoldError::Form(name.to_owned()))?;
     for part in [provider, tool] {
         if let Some(objection) = names::objection(part) {
-            return Err(ScaffoldError::Name {
-                name: part.to_owned(),
-                objection,
-            });
+            return Err(ScaffoldError::Name { name: part.to_owned(), objection });
         }
     }
     Ok((provider, tool))
@@ -110,19 +99,10 @@ fn plan(folder: &Path, provider: &str, tool: &str) -> Result<Vec<Change>, Scaffo
             .replace("{Type}", &names::type_name(tool))
     };
     let files = [
-        (
-            format!("{provider}/{tool}.yaml"),
-            fill(include_str!("template/tool.yaml.txt")),
-        ),
-        (
-            format!("{provider}/{tool}.rs"),
-            fill(include_str!("template/tool.rs.txt")),
-        ),
+        (format!("{provider}/{tool}.yaml"), fill(include_str!("template/tool.yaml.txt"))),
+        (format!("{provider}/{tool}.rs"), fill(include_str!("template/tool.rs.txt"))),
     ];
-    let mut changes: Vec<_> = files
-        .into_iter()
-        .map(|(file, text)| Change { file, text })
-        .collect();
+    let mut changes: Vec<_> = files.into_iter().map(|(file, text)| Change { file, text }).collect();
     let positions = format!("{provider}/{POSITIONS}");
     if listed(&providers, "name").any(|known| known == provider) {
         let (text, list) = read(folder, &positions)?;
@@ -131,28 +111,16 @@ fn plan(folder: &Path, provider: &str, tool: &str) -> Result<Vec<Change>, Scaffo
         }
         let line = format!("- {tool}\n");
         refuse_existing(folder, &changes)?;
-        changes.push(Change {
-            text: append(&text, &list, &line),
-            file: positions,
-        });
+        changes.push(Change { text: append(&text, &list, &line), file: positions });
         return Ok(changes);
     }
     let category = category(folder)?;
     let entry = fill(include_str!("template/provider.yaml.txt")).replace("{category}", &category);
-    changes.push(Change {
-        file: positions,
-        text: format!("- {tool}\n"),
-    });
+    changes.push(Change { file: positions, text: format!("- {tool}\n") });
     let icon = include_str!("template/icon.svg.txt").to_owned();
-    changes.push(Change {
-        file: format!("{provider}/{ASSETS}/icon.svg"),
-        text: icon,
-    });
+    changes.push(Change { file: format!("{provider}/{ASSETS}/icon.svg"), text: icon });
     refuse_existing(folder, &changes)?;
-    changes.push(Change {
-        file: PROVIDERS.to_owned(),
-        text: append(&providers_text, &providers, &entry),
-    });
+    changes.push(Change { file: PROVIDERS.to_owned(), text: append(&providers_text, &providers, &entry) });
     Ok(changes)
 }
 
@@ -166,55 +134,35 @@ fn category(folder: &Path) -> Result<String, ScaffoldError> {
     let (_, categories) = read(folder, CATEGORIES)?;
     let names: Vec<_> = listed(&categories, "category").collect();
     let chosen = names.iter().find(|name| **name == "other").or(names.last());
-    chosen
-        .map(|name| (*name).to_owned())
-        .ok_or_else(|| ScaffoldError::Registry {
-            file: CATEGORIES.to_owned(),
-            reason: "it lists no category, and a provider needs one".to_owned(),
-        })
+    chosen.map(|name| (*name).to_owned()).ok_or_else(|| ScaffoldError::Registry {
+        file: CATEGORIES.to_owned(),
+        reason: "it lists no category, and a provider needs one".to_owned(),
+    })
 }
 
 fn read(folder: &Path, file: &str) -> Result<(String, Node), ScaffoldError> {
-    let failed = |reason: String| ScaffoldError::Registry {
-        file: file.to_owned(),
-        reason,
-    };
+    let failed = |reason: String| ScaffoldError::Registry { file: file.to_owned(), reason };
     let text = fs::read_to_string(folder.join(file)).map_err(|error| failed(error.to_string()))?;
     let node = yaml::parse(&text).map_err(|error| failed(error.message))?;
     match &node.value {
-        Value::List(items) if !items.is_empty() && text[node.span.start..].starts_with('[') => Err(failed(
-            "its list is in brackets: write one item a line, each after `- `".to_owned(),
-        )),
+        Value::List(items) if !items.is_empty() && text[node.span.start..].starts_with('[') => {
+            Err(failed("its list is in brackets: write one item a line, each after `- `".to_owned()))
+        }
         Value::List(_) | Value::Null => Ok((text, node)),
-        other => Err(failed(format!(
-            "it holds {}, but a list is expected",
-            other.kind()
-        ))),
+        other => Err(failed(format!("it holds {}, but a list is expected", other.kind()))),
     }
 }
 
 /// `text` with one more item; a list without items may be written as `[]`.
 fn append(text: &str, list: &Node, item: &str) -> String {
     let is_empty = matches!(&list.value, Value::List(items) if items.is_empty());
-    let text = if is_empty {
-        text.replacen("[]", "", 1)
-    } else {
-        text.to_owned()
-    };
+    let text = if is_empty { text.replacen("[]", "", 1) } else { text.to_owned() };
     let text = text.trim_end();
-    if text.is_empty() {
-        item.to_owned()
-    } else {
-        format!("{text}\n{item}")
-    }
+    if text.is_empty() { item.to_owned() } else { format!("{text}\n{item}") }
 }
 
 fn items(list: &Node) -> &[Node] {
-    if let Value::List(items) = &list.value {
-        items
-    } else {
-        &[]
-    }
+    if let Value::List(items) = &list.value { items } else { &[] }
 }
 
 fn texts(list: &Node) -> impl Iterator<Item = &str> {
@@ -223,21 +171,13 @@ fn texts(list: &Node) -> impl Iterator<Item = &str> {
 
 /// The value of `key` in each item.
 fn listed<'a>(list: &'a Node, key: &'a str) -> impl Iterator<Item = &'a str> {
-    let maps = items(list).iter().filter_map(|item| {
-        if let Value::Map(map) = &item.value {
-            Some(map)
-        } else {
-            None
-        }
-    });
+    let maps = items(list)
+        .iter()
+        .filter_map(|item| if let Value::Map(map) = &item.value { Some(map) } else { None });
     maps.flat_map(move |map| map.iter().filter(move |entry| entry.key == key))
         .filter_map(|entry| as_text(&entry.node))
 }
 
 fn as_text(node: &Node) -> Option<&str> {
-    if let Value::Text(text) = &node.value {
-        Some(text)
-    } else {
-        None
-    }
+    if let Value::Text(text) = &node.value { Some(text) } else { None }
 }

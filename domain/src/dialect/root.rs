@@ -5,27 +5,19 @@ use serde_json::{Map, Value, json};
 use super::keywords::{named_types, step};
 use super::rules::Rules;
 use super::walk::{Place, Walk};
-use super::{Projection, Unrepresentable};
+use super::{Effort, Projection, Unrepresentable};
 
 /// Keywords no dialect takes at the top level.
-const REFUSED: &[&str] = &[
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentSchemas",
-    "dependentRequired",
-    "dependencies",
-    "enum",
-    "const",
-];
+const REFUSED: &[&str] =
+    &["not", "if", "then", "else", "dependentSchemas", "dependentRequired", "dependencies", "enum", "const"];
 
-pub(super) fn project_root(schema: &Value, rules: &'static Rules) -> Result<Projection, Unrepresentable> {
-    let mut walk = Walk::new(schema, rules);
-    let mut place = Place {
-        is_root: true,
-        ..Place::default()
-    };
+pub(super) fn project_root(
+    schema: &Value,
+    rules: &'static Rules,
+    effort: Effort,
+) -> Result<Projection, Unrepresentable> {
+    let mut walk = Walk::new(schema, rules, effort);
+    let mut place = Place { is_root: true, ..Place::default() };
     let mut root = match schema {
         Value::Object(map) => {
             let flat = walk.flatten(map, &place);
@@ -34,10 +26,7 @@ pub(super) fn project_root(schema: &Value, rules: &'static Rules) -> Result<Proj
         }
         Value::Bool(true) => Map::new(),
         _ => {
-            return Err(not_expressible(
-                "",
-                "the arguments' schema is not a schema of objects",
-            ));
+            return Err(not_expressible("", "the arguments' schema is not a schema of objects"));
         }
     };
     as_object(&mut root)?;
@@ -52,7 +41,7 @@ pub(super) fn project_root(schema: &Value, rules: &'static Rules) -> Result<Proj
         }
     }
     root.remove("nullable");
-    walk.name_required(&mut root);
+    name_required(&mut root);
     let mut projected = match walk.node(&Value::Object(root), &place) {
         Value::Object(map) => map,
         _ => Map::new(),
@@ -71,10 +60,7 @@ pub(super) fn project_root(schema: &Value, rules: &'static Rules) -> Result<Proj
         projected.insert("$defs".to_owned(), Value::Object(definitions));
     }
     walk.within_totals()?;
-    Ok(Projection {
-        schema: Value::Object(projected),
-        losses: walk.into_losses(),
-    })
+    Ok(Projection { schema: Value::Object(projected), losses: walk.into_losses() })
 }
 
 impl Walk<'_> {
@@ -93,10 +79,7 @@ impl Walk<'_> {
         let mut required: Option<Vec<Value>> = None;
         let mut objects = 0;
         for (i, branch) in branches.iter().enumerate() {
-            let place = Place {
-                path: step(&path, &i.to_string()),
-                ..Place::default()
-            };
+            let place = Place { path: step(&path, &i.to_string()), ..Place::default() };
             let Value::Object(branch) = branch else {
                 continue;
             };
@@ -106,11 +89,7 @@ impl Walk<'_> {
             }
             objects += 1;
             collect(&mut properties, flat.get("properties"));
-            let listed = flat
-                .get("required")
-                .and_then(Value::as_array)
-                .cloned()
-                .unwrap_or_default();
+            let listed = flat.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
             match &mut required {
                 None => required = Some(listed),
                 Some(common) => common.retain(|name| listed.contains(name)),
@@ -134,24 +113,6 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A required property that is nowhere described could not be given.
-    fn name_required(&mut self, root: &mut Map<String, Value>) {
-        let listed = root
-            .get("required")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
-        root.insert("type".to_owned(), json!("object"));
-        if !root.get("properties").is_some_and(Value::is_object) {
-            root.insert("properties".to_owned(), json!({}));
-        }
-        if let Some(Value::Object(properties)) = root.get_mut("properties") {
-            for name in listed.iter().filter_map(Value::as_str) {
-                properties.entry(name).or_insert_with(|| json!({}));
-            }
-        }
-    }
-
     fn within_totals(&self) -> Result<(), Unrepresentable> {
         let Some(totals) = &self.rules.totals else {
             return Ok(());
@@ -159,18 +120,27 @@ impl Walk<'_> {
         let checks = [
             (self.properties, totals.properties, "properties"),
             (self.enum_values, totals.enum_values, "listed values"),
-            (
-                self.text_bytes,
-                totals.text_bytes,
-                "bytes of names and listed values",
-            ),
+            (self.text_bytes, totals.text_bytes, "bytes of names and listed values"),
         ];
         match checks.into_iter().find(|(count, limit, _)| count > limit) {
-            Some((count, limit, what)) => Err(not_expressible(
-                "",
-                &format!("it has {count} {what}; at most {limit} are accepted"),
-            )),
+            Some((count, limit, what)) => {
+                Err(not_expressible("", &format!("it has {count} {what}; at most {limit} are accepted")))
+            }
             None => Ok(()),
+        }
+    }
+}
+
+/// A required property that is nowhere described could not be given.
+fn name_required(root: &mut Map<String, Value>) {
+    let listed = root.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    root.insert("type".to_owned(), json!("object"));
+    if !root.get("properties").is_some_and(Value::is_object) {
+        root.insert("properties".to_owned(), json!({}));
+    }
+    if let Some(Value::Object(properties)) = root.get_mut("properties") {
+        for name in listed.iter().filter_map(Value::as_str) {
+            properties.entry(name).or_insert_with(|| json!({}));
         }
     }
 }
@@ -223,8 +193,5 @@ fn add_alternatives(root: &mut Map<String, Value>, alternatives: Map<String, Val
 }
 
 fn not_expressible(path: &str, reason: &str) -> Unrepresentable {
-    Unrepresentable {
-        path: path.to_owned(),
-        reason: reason.to_owned(),
-    }
+    Unrepresentable { path: path.to_owned(), reason: reason.to_owned() }
 }

@@ -61,6 +61,8 @@ pub(super) struct Rules {
     pub(super) plain_names: bool,
     /// Keywords without schemas that may be used.
     pub(super) keywords: &'static [&'static str],
+    /// Patterns may not look around or back.
+    pub(super) regular_patterns: bool,
     /// Formats that may be used; all when absent.
     pub(super) formats: Option<&'static [&'static str]>,
     /// Most objects inside each other.
@@ -117,6 +119,7 @@ const LENIENT: Rules = Rules {
     bare_root: false,
     plain_names: false,
     keywords: ALL_KEYWORDS,
+    regular_patterns: false,
     formats: None,
     object_depth: 32,
     totals: None,
@@ -124,18 +127,10 @@ const LENIENT: Rules = Rules {
 
 pub(super) const OPENAI: Rules = LENIENT;
 
-pub(super) const ANTHROPIC: Rules = Rules {
-    plain_names: true,
-    ..LENIENT
-};
+pub(super) const ANTHROPIC: Rules = Rules { plain_names: true, ..LENIENT };
 
-pub(super) const BEDROCK: Rules = Rules {
-    lenient: false,
-    references: References::Inlined,
-    bare_root: true,
-    plain_names: true,
-    ..LENIENT
-};
+pub(super) const BEDROCK: Rules =
+    Rules { lenient: false, references: References::Inlined, bare_root: true, plain_names: true, ..LENIENT };
 
 pub(super) const OPENAI_STRICT: Rules = Rules {
     lenient: false,
@@ -155,23 +150,10 @@ pub(super) const OPENAI_STRICT: Rules = Rules {
         "minItems",
         "maxItems",
     ],
-    formats: Some(&[
-        "date-time",
-        "time",
-        "date",
-        "duration",
-        "email",
-        "hostname",
-        "ipv4",
-        "ipv6",
-        "uuid",
-    ]),
+    regular_patterns: true,
+    formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"]),
     object_depth: 10,
-    totals: Some(Totals {
-        properties: 5000,
-        enum_values: 1000,
-        text_bytes: 120_000,
-    }),
+    totals: Some(Totals { properties: 5000, enum_values: 1000, text_bytes: 120_000 }),
     ..LENIENT
 };
 
@@ -200,6 +182,7 @@ pub(super) const GEMINI: Rules = Rules {
         "minProperties",
         "maxProperties",
     ],
+    regular_patterns: true,
     formats: Some(&["date-time"]),
     ..LENIENT
 };
@@ -214,7 +197,4 @@ pub(super) const QWEN: Rules = Rules {
     ..LENIENT
 };
 
-pub(super) const MOONSHOT: Rules = Rules {
-    references: References::Kept,
-    ..QWEN
-};
+pub(super) const MOONSHOT: Rules = Rules { references: References::Kept, ..QWEN };

@@ -1,6 +1,6 @@
 //! Schemas of one type each, for dialects that want every schema plain.
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
 
 use super::keywords::{
@@ -32,6 +32,9 @@ const HANDLED: &[&str] = &[
 /// Longest list that is put into a description.
 const MAX_HINT: usize = 300;
 
+/// The properties of an object that may be given.
+type Properties<'s> = IndexMap<&'s String, &'s Value>;
+
 impl Walk<'_> {
     /// Any schema of a dialect that is not lenient.
     pub(super) fn flat(&mut self, schema: &Map<String, Value>, place: &Place) -> Value {
@@ -58,21 +61,16 @@ impl Walk<'_> {
         modernise_bounds(&mut schema);
         let mut types = types(&schema);
         if schema.contains_key("type") && named_types(&schema).is_empty() {
-            self.lose(
-                &step(&place.path, "type"),
-                "a type that JSON Schema does not know: left out",
-            );
+            self.lose(&step(&place.path, "type"), "a type that JSON Schema does not know: left out");
         }
-        let listed_null = schema
-            .get("enum")
-            .and_then(Value::as_array)
-            .is_some_and(|values| values.contains(&Value::Null));
+        let listed_null =
+            schema.get("enum").and_then(Value::as_array).is_some_and(|values| values.contains(&Value::Null));
         let nullable = types.contains(&"null") || listed_null || schema.get("nullable") == Some(&json!(true));
         types.retain(|name| *name != "null");
         let out = match types.as_slice() {
             [] if nullable && !schema.contains_key("nullable") => return self.null(&schema, place),
             [] => {
-                for keyword in schema.keys().filter(|keyword| *keyword != "enum") {
+                for keyword in schema.keys().filter(|keyword| *keyword != "type") {
                     self.lose_keyword(place, keyword);
                 }
                 return self.anything(&schema, place);
@@ -89,9 +87,7 @@ impl Walk<'_> {
     /// A reference with nothing beside it that constrains.
     fn plain_reference(&mut self, schema: &Map<String, Value>) -> Option<Value> {
         let reference = schema.get("$ref").and_then(Value::as_str)?;
-        let constrained = schema
-            .keys()
-            .any(|keyword| keyword != "$ref" && is_constraint(keyword));
+        let constrained = schema.keys().any(|keyword| keyword != "$ref" && is_constraint(keyword));
         let (pointer, target) = self.target(reference)?;
         (!constrained && target.is_object()).then(|| self.kept_reference(pointer))
     }
@@ -119,20 +115,19 @@ impl Walk<'_> {
     }
 
     fn object(&mut self, schema: &Map<String, Value>, place: &Place) -> Value {
-        let no_properties = Map::new();
-        let properties = schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .unwrap_or(&no_properties);
+        let named = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        // What may never be given needs no mention.
+        let properties: Properties<'_> = named.filter(|(_, property)| **property != json!(false)).collect();
         let is_closed = schema.get("additionalProperties") == Some(&json!(false));
         let too_deep = place.objects >= self.rules.object_depth;
         if too_deep {
-            self.lose(
-                &place.path,
-                "too many objects inside each other: not described any deeper",
-            );
+            self.lose(&place.path, "too many objects inside each other: not described any deeper");
         }
-        let nothing_named = properties.is_empty() && schema.get("required").is_none();
+        let requires_any = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .is_some_and(|names| names.iter().any(Value::is_string));
+        let nothing_named = properties.is_empty() && !requires_any;
         let is_root = place.is_root;
         if !is_root
             && self.rules.free_form_as_text
@@ -143,7 +138,7 @@ impl Walk<'_> {
         let mut out = Map::from_iter([("type".to_owned(), json!("object"))]);
         self.annotate(schema, &mut out);
         if !too_deep && (!nothing_named || is_root || self.rules.closed) {
-            self.properties(schema, properties, &mut out, place);
+            self.properties(schema, &properties, &mut out, place);
         }
         self.additional(schema, &mut out, place);
         self.constraints(schema, &["object"], &mut out, place);
@@ -153,29 +148,24 @@ impl Walk<'_> {
     fn properties(
         &mut self,
         schema: &Map<String, Value>,
-        properties: &Map<String, Value>,
+        properties: &Properties<'_>,
         out: &mut Map<String, Value>,
         place: &Place,
     ) {
-        let names = self.property_names(schema, place);
         let listed: IndexSet<&str> = schema
             .get("required")
             .and_then(Value::as_array)
             .map(|names| names.iter().filter_map(Value::as_str).collect())
             .unwrap_or_default();
         let anything = json!(true);
-        let unnamed = listed
-            .iter()
-            .filter(|name| !properties.contains_key(**name))
-            .map(|name| (*name, &anything));
-        let named = properties.iter().map(|(name, schema)| (name.as_str(), schema));
+        let mentioned: IndexSet<&str> = properties.keys().map(|name| name.as_str()).collect();
+        let unnamed = listed.iter().filter(|name| !mentioned.contains(**name)).map(|name| (*name, &anything));
+        let named = properties.iter().map(|(name, schema)| (name.as_str(), *schema));
         let mut inside = place.below(&["properties"]);
         inside.objects += 1;
         let (mut projected, mut required) = (Map::new(), Vec::new());
         for (name, property) in named.chain(unnamed) {
-            if property == &json!(false) || projected.contains_key(names.projected(name)) {
-                continue;
-            }
+            let shown = self.shown_name(name, &inside).into_owned();
             let place = inside.below(&[name]);
             let mut one = self.node(property, &place);
             let is_required = listed.contains(name);
@@ -185,11 +175,11 @@ impl Walk<'_> {
                 one = self.without_null(one, &place);
             }
             if self.rules.closed || is_required {
-                required.push(json!(names.projected(name)));
+                required.push(json!(shown));
             }
             self.properties += 1;
             self.text_bytes += name.len();
-            projected.insert(names.projected(name).to_owned(), one);
+            projected.insert(shown, one);
         }
         out.insert("properties".to_owned(), Value::Object(projected));
         if self.rules.closed || !required.is_empty() {
@@ -199,9 +189,7 @@ impl Walk<'_> {
 
     /// What an object may hold beside its named properties.
     fn additional(&mut self, schema: &Map<String, Value>, out: &mut Map<String, Value>, place: &Place) {
-        let Some(additional) = schema
-            .get("additionalProperties")
-            .filter(|a| a.is_boolean() || a.is_object())
+        let Some(additional) = schema.get("additionalProperties").filter(|a| a.is_boolean() || a.is_object())
         else {
             if self.rules.closed {
                 out.insert("additionalProperties".to_owned(), json!(false));
@@ -231,9 +219,8 @@ impl Walk<'_> {
     fn array(&mut self, schema: &Map<String, Value>, place: &Place) -> Value {
         let mut out = Map::from_iter([("type".to_owned(), json!("array"))]);
         self.annotate(schema, &mut out);
-        let listed = schema
-            .get("prefixItems")
-            .or_else(|| schema.get("items").filter(|items| items.is_array()));
+        let listed =
+            schema.get("prefixItems").or_else(|| schema.get("items").filter(|items| items.is_array()));
         let items = if let Some(Value::Array(listed)) = listed {
             self.lose(&place.path, "the order of the items is left out");
             let mut each = listed.clone();
@@ -253,10 +240,7 @@ impl Walk<'_> {
 
     /// Asks for something that cannot be described as JSON text, which is read back before it is validated.
     fn as_text(&mut self, schema: &Map<String, Value>, what: &str, place: &Place) -> Value {
-        self.lose(
-            &place.path,
-            format!("an {what} whose properties are not named: asked for as JSON text"),
-        );
+        self.lose(&place.path, format!("an {what} whose properties are not named: asked for as JSON text"));
         let mut out = Map::from_iter([("type".to_owned(), json!("string"))]);
         self.annotate(schema, &mut out);
         Self::hint(&mut out, &format!("A JSON {what}, written as JSON text."));
@@ -266,7 +250,8 @@ impl Walk<'_> {
     /// Title, description and, where it cannot be said otherwise, the default.
     pub(super) fn annotate(&self, schema: &Map<String, Value>, out: &mut Map<String, Value>) {
         for keyword in ["title", "description", "default", "examples"] {
-            if let Some(value) = schema.get(keyword).filter(|value| is_well_formed(keyword, value))
+            let said = |value: &&Value| !value.is_null() && is_well_formed(keyword, value);
+            if let Some(value) = schema.get(keyword).filter(said)
                 && self.rules.keywords.contains(&keyword)
             {
                 out.insert(keyword.to_owned(), value.clone());
@@ -295,28 +280,19 @@ impl Walk<'_> {
         let of_type = |value: &&Value| names.iter().any(|name| is_of_type(value, name));
         let fitting: Vec<&Value> = values.iter().filter(of_type).collect();
         let usable = !self.rules.text_enums
-            || fitting
-                .iter()
-                .all(|value| value.as_str().is_some_and(|text| !text.is_empty()));
+            || fitting.iter().all(|value| value.as_str().is_some_and(|text| !text.is_empty()));
         let room = self
             .rules
             .totals
             .as_ref()
             .is_none_or(|totals| self.enum_values + fitting.len() <= totals.enum_values);
         if fitting.is_empty() || !usable || !room {
-            self.lose(
-                &step(&place.path, keyword),
-                "the listed values are told in the description only",
-            );
+            self.lose(&step(&place.path, keyword), "the listed values are told in the description only");
             Self::hint(out, &format!("One of: {}.", json!(values)));
             return;
         }
         self.enum_values += fitting.len();
-        self.text_bytes += fitting
-            .iter()
-            .filter_map(|value| value.as_str())
-            .map(str::len)
-            .sum::<usize>();
+        self.text_bytes += fitting.iter().filter_map(|value| value.as_str()).map(str::len).sum::<usize>();
         out.insert("enum".to_owned(), json!(fitting));
     }
 
@@ -341,7 +317,9 @@ impl Walk<'_> {
             let accepted = self.rules.keywords.contains(&keyword.as_str())
                 && is_well_formed(keyword, value)
                 && (keyword != "format" || self.rules.formats.is_none_or(is_format))
-                && (keyword != "pattern" || !value.as_str().is_some_and(is_irregular));
+                && (keyword != "pattern"
+                    || !self.rules.regular_patterns
+                    || !value.as_str().is_some_and(is_irregular));
             if accepted {
                 out.insert(keyword.clone(), value.clone());
             } else {
@@ -356,7 +334,8 @@ impl Walk<'_> {
             return;
         }
         let description = match out.get("description").and_then(Value::as_str) {
-            Some(text) if !text.is_empty() => format!("{text} {hint}"),
+            Some(text) if text.ends_with(['.', '!', '?', '。']) => format!("{text} {hint}"),
+            Some(text) if !text.is_empty() => format!("{text}. {hint}"),
             _ => hint.to_owned(),
         };
         out.insert("description".to_owned(), json!(description));

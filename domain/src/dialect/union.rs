@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::flatten::merge;
+use super::flatten::{merge, types_with_alternatives};
 use super::json_size;
 use super::keywords::{is_constraint, is_of_type, named_types, step, subject};
 use super::rules::Nulls;
@@ -18,10 +18,7 @@ impl Walk<'_> {
         let any_of = schema.remove("anyOf");
         let keyword = if any_of.is_some() { "anyOf" } else { "oneOf" };
         if any_of.is_none() {
-            self.lose(
-                &step(&place.path, keyword),
-                "that exactly one alternative holds is left out",
-            );
+            self.lose(&step(&place.path, keyword), "that exactly one alternative holds is left out");
         }
         if any_of.is_some() && one_of.is_some() {
             self.lose_keyword(place, "oneOf");
@@ -31,71 +28,79 @@ impl Walk<'_> {
         };
         let mut nullable = schema.remove("nullable") == Some(json!(true));
         if says_only_required(&branches) {
-            self.lose(
-                &step(&place.path, keyword),
-                "which properties go together is left out",
-            );
+            self.lose(&step(&place.path, keyword), "which properties go together is left out");
             return self.flat_single(schema, place);
         }
         let place_of = place.below(&[keyword]);
         if branches.len() > MAX_BRANCHES {
-            self.lose(
-                &place_of.path,
-                format!("only the first {MAX_BRANCHES} alternatives are offered"),
-            );
+            self.lose(&place_of.path, format!("only the first {MAX_BRANCHES} alternatives are offered"));
         }
         let shared = without_annotations(&schema);
         let mut projected: Vec<Value> = Vec::new();
         for (i, branch) in branches.iter().take(MAX_BRANCHES).enumerate() {
             let place = place_of.below(&[&i.to_string()]);
             if is_null(branch) {
-                nullable = true;
+                nullable |= named_types(&shared).is_empty() || named_types(&shared).contains(&"null");
                 continue;
             }
-            let branch = self.with_shared(branch, &shared, &place);
+            let Some(branch) = self.with_shared(branch, &shared, &place) else {
+                continue;
+            };
             let one = self.node(&branch, &place);
             self.push_alternative(&mut projected, one, &place);
         }
         self.finish_union(projected, nullable, &schema, place)
     }
 
-    /// One alternative, with what stands beside the union folded in.
-    fn with_shared(&mut self, branch: &Value, shared: &Map<String, Value>, place: &Place) -> Value {
+    /// One alternative, with what stands beside the union folded in; `None` if the two contradict each other.
+    fn with_shared(&mut self, branch: &Value, shared: &Map<String, Value>, place: &Place) -> Option<Value> {
         let Value::Object(map) = branch else {
-            return branch.clone();
+            return Some(branch.clone());
         };
-        // A type beside references repeats what they say.
-        let only_type = shared.keys().all(|keyword| keyword == "type");
         let refers = map.contains_key("$ref") || map.contains_key("allOf");
-        if shared.is_empty() || (only_type && refers) {
-            return branch.clone();
+        let (wanted, offered) = (named_types(shared), self.offered_types(map));
+        let fits = |name: &str| wanted.contains(&name) || (name == "integer" && wanted.contains(&"number"));
+        let narrows = offered.contains(&"number") && wanted.contains(&"integer");
+        if !wanted.is_empty() && !offered.is_empty() && !narrows && !offered.iter().any(|name| fits(name)) {
+            return None;
+        }
+        // A type beside a reference mostly repeats what that says; inlining it would gain nothing.
+        let repeats = shared.keys().all(|keyword| keyword == "type")
+            && !offered.is_empty()
+            && offered.iter().all(|name| fits(name));
+        if shared.is_empty() || (refers && repeats) {
+            return Some(branch.clone());
         }
         if !self.may_copy(json_size_of(shared)) {
-            self.lose(
-                &place.path,
-                "too large with what stands beside the alternatives: that is left out",
-            );
-            return branch.clone();
+            self.lose(&place.path, "too large with what stands beside the alternatives: that is left out");
+            return Some(branch.clone());
         }
         if refers {
-            return json!({"allOf": [branch, shared]});
+            return Some(json!({"allOf": [branch, shared]}));
         }
         let mut joined = map.clone();
         for keyword in merge(&mut joined, shared) {
             self.lose_keyword(place, &keyword);
         }
-        Value::Object(joined)
+        Some(Value::Object(joined))
+    }
+
+    /// The types an alternative names, itself or through its reference.
+    pub(super) fn offered_types(&self, branch: &Map<String, Value>) -> Vec<&'static str> {
+        let own = types_with_alternatives(branch);
+        if !own.is_empty() {
+            return own;
+        }
+        let reference = branch.get("$ref").and_then(Value::as_str);
+        let target = reference.and_then(|reference| self.target(reference));
+        target.and_then(|(_, target)| target.as_object()).map(types_with_alternatives).unwrap_or_default()
     }
 
     /// Adds an alternative, unless it is there or there are too many.
     fn push_alternative(&mut self, branches: &mut Vec<Value>, one: Value, place: &Place) {
         // An alternative that is a union itself needs no level of its own, and some dialects take none.
         let inner = match one.as_object() {
-            Some(map)
-                if map
-                    .keys()
-                    .all(|keyword| keyword == "anyOf" || !is_constraint(keyword)) =>
-            {
+            Some(map) if map.keys().all(|keyword| keyword == "anyOf" || !is_constraint(keyword)) => {
                 map.get("anyOf").and_then(Value::as_array).cloned()
             }
             _ => None,
@@ -105,10 +110,7 @@ impl Walk<'_> {
                 continue;
             }
             if branches.len() == MAX_BRANCHES {
-                self.lose(
-                    &place.path,
-                    format!("only {MAX_BRANCHES} alternatives are offered"),
-                );
+                self.lose(&place.path, format!("only {MAX_BRANCHES} alternatives are offered"));
                 return;
             }
             branches.push(branch);
@@ -124,7 +126,10 @@ impl Walk<'_> {
     ) -> Value {
         let mut out = match branches.len() {
             0 if nullable => return self.null(schema, place),
-            0 => return self.anything(schema, place),
+            0 => {
+                self.lose(&place.path, "none of the alternatives can be met: left open");
+                return self.anything(schema, place);
+            }
             1 => branches.remove(0),
             _ => json!({"anyOf": branches}),
         };
@@ -181,10 +186,7 @@ impl Walk<'_> {
             _ => json!({"type": "null"}),
         };
         if self.rules.nulls == Nulls::Keyword {
-            self.lose(
-                &place.path,
-                "only null is allowed: offered as a text that may be null",
-            );
+            self.lose(&place.path, "only null is allowed: offered as a text that may be null");
         }
         if let Some(out) = out.as_object_mut() {
             self.annotate(schema, out);
@@ -202,10 +204,7 @@ impl Walk<'_> {
         if branches.len() == before {
             return schema;
         }
-        self.lose(
-            &place.path,
-            "null cannot be given: the property is left out instead",
-        );
+        self.lose(&place.path, "null cannot be given: the property is left out instead");
         let only = (branches.len() == 1).then(|| branches.remove(0));
         match (only, schema.as_object_mut()) {
             (Some(Value::Object(only)), Some(whole)) => {
@@ -264,20 +263,15 @@ impl Walk<'_> {
 
 /// Where alternatives stand alone, the first carries what is said of the whole.
 fn describe_first(union: &mut Map<String, Value>, schema: &Map<String, Value>) {
-    let first = union
-        .get_mut("anyOf")
-        .and_then(|branches| branches.get_mut(0))
-        .and_then(Value::as_object_mut);
+    let first =
+        union.get_mut("anyOf").and_then(|branches| branches.get_mut(0)).and_then(Value::as_object_mut);
     if let (Some(first), Some(Value::String(description))) = (first, schema.get("description")) {
         first.entry("description").or_insert_with(|| json!(description));
     }
 }
 
 fn json_size_of(schema: &Map<String, Value>) -> usize {
-    schema
-        .iter()
-        .map(|(keyword, value)| keyword.len() + json_size(value))
-        .sum()
+    schema.iter().map(|(keyword, value)| keyword.len() + json_size(value)).sum()
 }
 
 /// Gemini: `nullable` stands in each alternative, because an `anyOf` stands alone.
@@ -321,15 +315,10 @@ fn says_only_required(branches: &[Value]) -> bool {
                 .all(|keyword| matches!(keyword.as_str(), "required" | "not"))
         })
     };
-    !branches.is_empty()
-        && branches
-            .iter()
-            .all(|branch| only(branch) && branch.get("required").is_some())
+    !branches.is_empty() && branches.iter().all(|branch| only(branch) && branch.get("required").is_some())
 }
 
 fn without_annotations(schema: &Map<String, Value>) -> Map<String, Value> {
     let constraints = schema.iter().filter(|(keyword, _)| is_constraint(keyword));
-    constraints
-        .map(|(keyword, value)| (keyword.clone(), value.clone()))
-        .collect()
+    constraints.map(|(keyword, value)| (keyword.clone(), value.clone())).collect()
 }

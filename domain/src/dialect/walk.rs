@@ -6,12 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::keywords::{is_constraint, pointer_of, step};
 use super::rules::{Anything, Rules};
-use super::{Loss, json_size};
+use super::{Effort, Loss, json_size};
 
 /// Most schemas visited; inlining can multiply them.
 const MAX_NODES: usize = 20_000;
-/// Most schemas inside each other.
-const MAX_DEPTH: usize = 64;
 /// Most bytes of schemas that are copied to where they are referred to.
 const MAX_COPIED: usize = 16 * 1024 * 1024;
 /// Most losses that are listed.
@@ -49,6 +47,7 @@ impl Place {
 /// One projection under way.
 pub(super) struct Walk<'a> {
     pub(super) rules: &'static Rules,
+    pub(super) effort: Effort,
     document: &'a Value,
     nodes: usize,
     losses: Vec<Loss>,
@@ -64,9 +63,10 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(document: &'a Value, rules: &'static Rules) -> Self {
+    pub(super) fn new(document: &'a Value, rules: &'static Rules, effort: Effort) -> Self {
         Self {
             rules,
+            effort,
             document,
             nodes: 0,
             losses: Vec::new(),
@@ -85,12 +85,8 @@ impl<'a> Walk<'a> {
     /// Projects one schema.
     pub(super) fn node(&mut self, schema: &Value, place: &Place) -> Value {
         self.nodes += 1;
-        if self.nodes > MAX_NODES || place.depth > MAX_DEPTH {
-            self.lose(
-                &place.path,
-                "too large or too deep a schema: any value is allowed from here on",
-            );
-            return self.anything(&Map::new(), place);
+        if self.nodes > MAX_NODES || place.depth > self.effort.depth {
+            return self.cut(schema, place);
         }
         match schema {
             Value::Bool(true) => self.anything(&Map::new(), place),
@@ -105,6 +101,27 @@ impl<'a> Walk<'a> {
                 self.anything(&Map::new(), place)
             }
         }
+    }
+
+    /// Says of a schema only what type it is.
+    fn cut(&mut self, schema: &Value, place: &Place) -> Value {
+        let Some(map) = schema.as_object() else {
+            return self.anything(&Map::new(), place);
+        };
+        self.lose(&place.path, "too large or too deep a schema: not described any further");
+        let types = self.offered_types(map);
+        let scalar = |name: &&str| !matches!(*name, "object" | "array");
+        let mut kept = Map::new();
+        match types.as_slice() {
+            [] => {}
+            [one] => drop(kept.insert("type".to_owned(), json!(one))),
+            many if many.iter().all(scalar) => drop(kept.insert("type".to_owned(), json!(many))),
+            _ => {}
+        }
+        if let Some(description) = map.get("description") {
+            kept.insert("description".to_owned(), description.clone());
+        }
+        if self.rules.lenient { self.lenient(&kept, place) } else { self.flat_single(kept, place) }
     }
 
     /// A schema for any value, as far as the dialect can say it, described as `schema` is.
@@ -125,10 +142,7 @@ impl<'a> Walk<'a> {
         match self.rules.anything {
             Anything::Empty => {}
             Anything::Alternatives => self.lose(&place.path, "any JSON value: lists are of texts"),
-            _ => self.lose(
-                &place.path,
-                "any JSON value: only texts, numbers and truth values",
-            ),
+            _ => self.lose(&place.path, "any JSON value: only texts, numbers and truth values"),
         }
         if let Some(any) = any.as_object_mut()
             && !self.rules.bare_any_of
@@ -140,15 +154,9 @@ impl<'a> Walk<'a> {
 
     /// Notes a loss.
     pub(super) fn lose(&mut self, path: &str, what: impl Into<String>) {
-        let loss = Loss {
-            path: path.to_owned(),
-            what: what.into(),
-        };
+        let loss = Loss { path: path.to_owned(), what: what.into() };
         if self.losses.len() == MAX_LOSSES {
-            let more = Loss {
-                path: String::new(),
-                what: "more is lost than is listed".to_owned(),
-            };
+            let more = Loss { path: String::new(), what: "more is lost than is listed".to_owned() };
             if self.told.insert(more.clone()) {
                 self.losses.push(more);
             }
@@ -194,20 +202,10 @@ impl<'a> Walk<'a> {
         let last = pointer.rsplit('/').next().unwrap_or_default();
         let plain: String = last
             .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '_' {
-                    c
-                } else {
-                    '_'
-                }
-            })
+            .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' })
             .take(48)
             .collect();
-        let base = if plain.is_empty() {
-            "root".to_owned()
-        } else {
-            plain
-        };
+        let base = if plain.is_empty() { "root".to_owned() } else { plain };
         // A number behind a name that itself ends in a number could meet it: those names are numbered too.
         let ends_in_number = base.ends_with(|c: char| c.is_ascii_digit());
         let number = self.numbers.entry(base.clone()).or_default();
@@ -230,10 +228,7 @@ impl<'a> Walk<'a> {
                 continue;
             };
             self.text_bytes += name.len();
-            let place = Place {
-                path: pointer,
-                ..Place::default()
-            };
+            let place = Place { path: pointer, ..Place::default() };
             let projected = self.node(target, &place);
             definitions.insert(name, projected);
         }

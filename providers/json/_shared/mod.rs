@@ -1,7 +1,7 @@
 //! Bounds around JMESPath: the library has none of its own.
 //!
 //! An expression can only make data larger by lists and hashes that repeat it (`[@, @]`), and doubling it a
-//! hundred times fits in a line. [`growth`] says before evaluation by how much; [`to_json`] bounds the rest.
+//! hundred times fits in a line. [`check_growth`] sees before evaluation by how much; [`to_json`] bounds the rest.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,9 @@ use jmespath::Variable;
 use jmespath::ast::Ast;
 
 /// By how much an expression may make the data larger.
-pub(super) const MOST_GROWTH: u64 = 2_000;
+const MOST_GROWTH: u64 = 2_000;
+/// How much data there may be after that, in the units of [`weight`].
+const MOST_WEIGHT: u64 = 4_000_000;
 
 /// The deepest nesting of brackets and longest chain of operators: the library descends once for each.
 const DEEPEST: usize = 32;
@@ -47,11 +49,21 @@ pub(super) fn check_shape(expression: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Refuses expressions that would multiply the data beyond measure.
+pub(super) fn check_growth(ast: &Ast, data: &Variable) -> Result<(), String> {
+    let growth = growth(ast);
+    if growth > MOST_GROWTH || (growth > 1 && growth.saturating_mul(weight(data)) > MOST_WEIGHT) {
+        let advice = "use fewer lists and hashes inside one another, or query in steps";
+        return Err(format!("multiplies the data too often: {advice}"));
+    }
+    Ok(())
+}
+
 /// An upper bound of how many times larger than the data a result can be.
-pub(super) fn growth(ast: &Ast) -> u64 {
+fn growth(ast: &Ast) -> u64 {
     match ast {
         Ast::Identity { .. } | Ast::Field { .. } | Ast::Index { .. } | Ast::Slice { .. } => 1,
-        Ast::Literal { value, .. } => size(value),
+        Ast::Literal { value, .. } => weight(value),
         Ast::Expref { ast, .. } | Ast::Not { node: ast, .. } => growth(ast),
         Ast::Flatten { node, .. } | Ast::ObjectValues { node, .. } => growth(node),
         Ast::Subexpr { lhs, rhs, .. } | Ast::Projection { lhs, rhs, .. } => product([&**lhs, rhs]),
@@ -70,17 +82,15 @@ fn sum<'a>(parts: impl IntoIterator<Item = &'a Ast>) -> u64 {
 }
 
 fn product<'a>(parts: impl IntoIterator<Item = &'a Ast>) -> u64 {
-    parts
-        .into_iter()
-        .map(growth)
-        .fold(1, |total, part| total.saturating_mul(part.max(1)))
+    parts.into_iter().map(growth).fold(1, |total, part| total.saturating_mul(part.max(1)))
 }
 
-/// How many values a literal holds.
-fn size(value: &Variable) -> u64 {
+/// How much room a value takes: one for each value in it, and for each 32 bytes of text.
+fn weight(value: &Variable) -> u64 {
     let inner = match value {
-        Variable::Array(items) => items.iter().map(|item| size(item)).fold(0, u64::saturating_add),
-        Variable::Object(map) => map.values().map(|item| size(item)).fold(0, u64::saturating_add),
+        Variable::Array(items) => items.iter().map(|item| weight(item)).fold(0, u64::saturating_add),
+        Variable::Object(map) => map.values().map(|item| weight(item)).fold(0, u64::saturating_add),
+        Variable::String(text) => text.len() as u64 / 32,
         _ => 0,
     };
     inner.saturating_add(1)
@@ -88,10 +98,7 @@ fn size(value: &Variable) -> u64 {
 
 /// The value as JSON, unless that is longer than `most` bytes.
 pub(super) fn to_json(value: &Variable, most: usize) -> Option<String> {
-    let mut out = Capped {
-        bytes: Vec::new(),
-        most,
-    };
+    let mut out = Capped { bytes: Vec::new(), most };
     serde_json::to_writer(&mut out, value).ok()?;
     String::from_utf8(out.bytes).ok()
 }
@@ -161,11 +168,17 @@ mod tests {
     }
 
     #[test]
+    fn how_much_data_may_be_multiplied_depends_on_its_size() {
+        let check = |data: Variable| check_growth(jmespath::compile("[@, @, @]").unwrap().as_ast(), &data);
+        assert!(check(Variable::String("x".repeat(1_000_000))).is_ok());
+        assert!(check(Variable::String("x".repeat(100_000_000))).is_err());
+        let whole = jmespath::compile("[0]").unwrap();
+        assert!(check_growth(whole.as_ast(), &Variable::String("x".repeat(200_000_000))).is_ok());
+    }
+
+    #[test]
     fn a_result_is_cut_off_at_its_limit() {
-        assert_eq!(
-            to_json(&Variable::String("abc".into()), 5).as_deref(),
-            Some("\"abc\"")
-        );
+        assert_eq!(to_json(&Variable::String("abc".into()), 5).as_deref(), Some("\"abc\""));
         assert_eq!(to_json(&Variable::String("abcd".into()), 5), None);
     }
 }

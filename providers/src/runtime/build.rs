@@ -8,6 +8,7 @@ use domain::{
 };
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value};
 
 use super::{Checked, Param, ParamProblem, Text, check};
@@ -27,19 +28,12 @@ pub enum BuildError {
 impl BuildError {
     /// One parameter is wrong in a way that the registry's file cannot express.
     pub fn invalid_param(param: &str, message: impl Into<String>) -> Self {
-        Self::InvalidParams(vec![ParamProblem {
-            param: param.to_owned(),
-            message: message.into(),
-        }])
+        Self::InvalidParams(vec![ParamProblem { param: param.to_owned(), message: message.into() }])
     }
 }
 
 fn joined(problems: &[ParamProblem]) -> String {
-    problems
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("; ")
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Builds a tool from checked parameters: the factory behind a table entry.
@@ -108,34 +102,41 @@ pub struct LazySpec {
 impl LazySpec {
     /// For a tool with these arguments.
     pub const fn of<A: JsonSchema>() -> Self {
-        Self {
-            args_schema: args_schema::<A>,
-            spec: OnceLock::new(),
-        }
+        Self { args_schema: args_schema::<A>, spec: OnceLock::new() }
     }
 }
 
 fn args_schema<A: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
-    let mut schema = settings.into_generator().into_root_schema_for::<A>();
-    // The names and comments of our own structs tell a model nothing.
-    schema.remove("title");
-    schema.remove("description");
-    let mut schema = schema.to_value();
-    if let Value::Object(object) = &mut schema {
-        object
-            .entry("properties")
-            .or_insert_with(|| Value::Object(Map::new()));
+    let settings = settings.with_transform(RecursiveTransform(drop_rust_formats));
+    let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
+    if let Value::Object(keywords) = &mut schema {
+        // The names and comments of our own structs tell a model nothing.
+        keywords.shift_remove("title");
+        keywords.shift_remove("description");
+        keywords.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
     schema
 }
 
+/// `uint16` and the like are names of our types, not formats that JSON Schema or a model provider knows.
+fn drop_rust_formats(schema: &mut schemars::Schema) {
+    let is_rust = |format: &str| {
+        let digits = format.trim_start_matches("uint").trim_start_matches("int");
+        matches!(format, "float" | "double")
+            || (digits != format && digits.bytes().all(|b| b.is_ascii_digit()))
+    };
+    if schema.get("format").and_then(Value::as_str).is_some_and(is_rust)
+        && let Some(keywords) = schema.as_object_mut()
+    {
+        // Keeps the order of the rest.
+        keywords.shift_remove("format");
+    }
+}
+
 /// A tool with typed arguments as a tool with JSON arguments.
 pub fn erase<T: CallTool>(entry: &'static ToolEntry, tool: T) -> Arc<dyn Tool> {
-    Arc::new(Built {
-        spec: entry.spec(),
-        tool,
-    })
+    Arc::new(Built { spec: entry.spec(), tool })
 }
 
 struct Built<T> {
@@ -152,13 +153,9 @@ impl<T: CallTool> Tool for Built<T> {
     async fn call(&self, args: Value, cx: &CallContext) -> Result<ToolOutput, ToolError> {
         if !args.is_object() {
             // Else an array would fill a struct field by field.
-            let violation = Violation {
-                path: String::new(),
-                message: "the arguments must be an object".to_owned(),
-            };
-            return Err(ToolError::InvalidArgs {
-                violations: vec![violation],
-            });
+            let violation =
+                Violation { path: String::new(), message: "the arguments must be an object".to_owned() };
+            return Err(ToolError::InvalidArgs { violations: vec![violation] });
         }
         let args = serde_path_to_error::deserialize(args).map_err(|error| mismatch(&error))?;
         self.tool.call(args, cx).await
@@ -174,10 +171,5 @@ fn mismatch(error: &serde_path_to_error::Error<serde_json::Error>) -> ToolError 
         Segment::Enum { .. } | Segment::Unknown => String::new(),
     };
     let path = error.path().iter().map(pointer).collect();
-    ToolError::InvalidArgs {
-        violations: vec![Violation {
-            path,
-            message: error.inner().to_string(),
-        }],
-    }
+    ToolError::InvalidArgs { violations: vec![Violation { path, message: error.inner().to_string() }] }
 }

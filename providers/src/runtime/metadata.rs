@@ -37,6 +37,9 @@ pub struct Icon {
     pub media_type: &'static str,
 }
 
+/// Every provider by name, in the order of `providers.yaml`.
+pub type Registry = phf::OrderedMap<&'static str, Provider>;
+
 /// A provider and its tools.
 #[derive(Debug)]
 pub struct Provider {

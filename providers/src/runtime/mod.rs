@@ -9,6 +9,6 @@ mod params;
 
 pub use build::{BuildError, BuildFn, LazySpec, ToolEntry, erase};
 pub use domain::Annotations;
-pub use metadata::{Category, Choice, Icon, Param, ParamKind, Provider, Text};
+pub use metadata::{Category, Choice, Icon, Param, ParamKind, Provider, Registry, Text};
 pub use params::{Checked, ParamProblem, check, present};
 pub use secrecy::SecretString;

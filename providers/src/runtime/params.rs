@@ -49,31 +49,15 @@ pub fn check(params: &'static [Param], values: &Map<String, Value>) -> Result<Ch
                 checked.insert(param.name, given);
             }
             Ok(None) => {}
-            Err(message) => problems.push(ParamProblem {
-                param: param.name.to_owned(),
-                message,
-            }),
+            Err(message) => problems.push(ParamProblem { param: param.name.to_owned(), message }),
         }
     }
     let known = params.iter().map(|param| param.name);
-    for name in values
-        .keys()
-        .filter(|name| !params.iter().any(|param| param.name == name.as_str()))
-    {
-        let message = format!(
-            "is not a parameter of this tool: {}",
-            hint(name, "parameters", known.clone())
-        );
-        problems.push(ParamProblem {
-            param: name.chars().take(64).collect(),
-            message,
-        });
+    for name in values.keys().filter(|name| !params.iter().any(|param| param.name == name.as_str())) {
+        let message = format!("is not a parameter of this tool: {}", hint(name, "parameters", known.clone()));
+        problems.push(ParamProblem { param: name.chars().take(64).collect(), message });
     }
-    if problems.is_empty() {
-        Ok(Checked(checked))
-    } else {
-        Err(problems)
-    }
+    if problems.is_empty() { Ok(Checked(checked)) } else { Err(problems) }
 }
 
 /// The value, where the registry promises one.
@@ -111,10 +95,9 @@ fn given(kind: &ParamKind, value: &Value) -> Result<Given, String> {
     match *kind {
         ParamKind::String { .. } => text(value).map(Given::Text),
         ParamKind::Password => text(value).and_then(secret),
-        ParamKind::Boolean { .. } => value
-            .as_bool()
-            .map(Given::Boolean)
-            .ok_or_else(|| "must be true or false".to_owned()),
+        ParamKind::Boolean { .. } => {
+            value.as_bool().map(Given::Boolean).ok_or_else(|| "must be true or false".to_owned())
+        }
         ParamKind::Number { min, max, .. } => {
             let number = value.as_f64().ok_or("must be a number")?;
             in_range(number, min, max).map(Given::Number)
@@ -148,10 +131,7 @@ fn option(options: &[Choice], value: &Value) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     let known = options.iter().map(|option| option.value);
-    Err(format!(
-        "is not one of its options: {}",
-        hint(text, "options", known)
-    ))
+    Err(format!("is not one of its options: {}", hint(text, "options", known)))
 }
 
 /// A whole number, also where JSON wrote it as `2.0`.
@@ -159,10 +139,7 @@ fn integer(value: &Value) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     value.as_i64().or_else(|| {
         let number = value.as_f64().filter(|n| n.fract() == 0.0 && n.abs() <= EXACT)?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "whole, and within what both types hold exactly"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "whole, and within what both types hold exactly")]
         let number = number as i64;
         Some(number)
     })
@@ -223,9 +200,7 @@ impl Checked {
         name: &'static str,
         read: fn(&str) -> Option<T>,
     ) -> Result<Option<T>, BuildError> {
-        self.string(name)?
-            .map(|text| read(&text).ok_or_else(|| mistyped(name)))
-            .transpose()
+        self.string(name)?.map(|text| read(&text).ok_or_else(|| mistyped(name))).transpose()
     }
 }
 

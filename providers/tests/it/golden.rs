@@ -21,10 +21,11 @@ mod small {
     include!("../../../codegen/golden/small/generated.rs");
 }
 
+use domain::{ProblemCode, ToolSource as _};
 use serde_json::{Map, Value, json};
 
 use crate::runtime::{BuildError, ToolEntry};
-use crate::support::{context, deps};
+use crate::support::{account_context, context, deps, reference, source};
 
 async fn call(entry: &'static ToolEntry, params: Value, args: Value) -> String {
     let tool = entry.build(&object(params), &deps()).unwrap();
@@ -37,55 +38,33 @@ fn object(value: Value) -> Map<String, Value> {
 
 #[tokio::test]
 async fn what_is_scaffolded_works_as_it_is() {
-    for (provider, tool) in [
-        ("weather", "forecast"),
-        ("weather", "past_days"),
-        ("other_place", "look_around"),
-    ] {
+    for (provider, tool) in
+        [("weather", "forecast"), ("weather", "past_days"), ("other_place", "look_around")]
+    {
         let entry = scaffold::PROVIDERS[provider].tools[tool];
-        assert_eq!(
-            call(entry, json!({}), json!({"name": "Ada"})).await,
-            "Hello, Ada!"
-        );
-        assert_eq!(
-            call(entry, json!({"greeting": "Moin"}), json!({"name": "Ada"})).await,
-            "Moin, Ada!"
-        );
+        assert_eq!(call(entry, json!({}), json!({"name": "Ada"})).await, "Hello, Ada!");
+        assert_eq!(call(entry, json!({"greeting": "Moin"}), json!({"name": "Ada"})).await, "Moin, Ada!");
     }
 }
 
 #[tokio::test]
 async fn tools_of_a_provider_share_code() {
     let tools = &small::PROVIDERS["greet"].tools;
-    assert_eq!(
-        tools.keys().copied().collect::<Vec<_>>(),
-        ["hello", "bye"],
-        "in the order of the positions"
-    );
-    assert_eq!(
-        call(tools["bye"], json!({}), json!({"name": "Ada"})).await,
-        "Bye, Ada!"
-    );
+    assert_eq!(tools.keys().copied().collect::<Vec<_>>(), ["hello", "bye"], "in the order of the positions");
+    assert_eq!(call(tools["bye"], json!({}), json!({"name": "Ada"})).await, "Bye, Ada!");
 }
 
 #[tokio::test]
 async fn parameters_of_every_type_arrive_typed_and_with_defaults() {
     let entry = small::PROVIDERS["paint"].tools["picture"];
-    let least = call(
-        entry,
-        json!({"api_key": "12345", "prefix": "", "count": null}),
-        json!({"prompt": "cat"}),
-    )
-    .await;
+    let least =
+        call(entry, json!({"api_key": "12345", "prefix": "", "count": null}), json!({"prompt": "cat"})).await;
     assert_eq!(least, "a cat 1664*928 0.5 1 false 5-letter key");
     let all = json!({
         "api_key": "123", "prefix": "the", "count": 4.0, "watermark": true, "strength": -1, "style": "vivid",
         "size": "928*1664"
     });
-    assert_eq!(
-        call(entry, all, json!({"prompt": "cat"})).await,
-        "the cat vivid -1 4 true 3-letter key"
-    );
+    assert_eq!(call(entry, all, json!({"prompt": "cat"})).await, "the cat vivid -1 4 true 3-letter key");
 }
 
 #[test]
@@ -113,4 +92,18 @@ fn wrong_parameters_are_all_named_and_never_their_values() {
     let missing = entry.build(&Map::new(), &deps()).err().unwrap();
     assert!(matches!(&missing, BuildError::InvalidParams(problems) if problems.len() == 1));
     assert!(missing.to_string().contains("`api_key` is required"), "{missing}");
+}
+
+#[tokio::test]
+async fn a_hidden_provider_is_refused_and_not_offered() {
+    let source = source().with_registry(&small::PROVIDERS);
+    let refs = [reference("paint/picture", json!({"api_key": "1"})), reference("greet/hello", json!({}))];
+    let mut resolved = source.resolve(&refs, &account_context("alice")).await.into_iter();
+    let problem = resolved.next().unwrap().err().unwrap();
+    assert_eq!(problem.code, ProblemCode::Unavailable);
+    assert!(resolved.next().unwrap().is_ok(), "the other reference is not affected");
+    let unknown =
+        source.resolve(&[reference("pain/picture", json!({}))], &account_context("alice")).await.remove(0);
+    let message = unknown.err().unwrap().message;
+    assert!(!message.contains("`paint`"), "hidden providers are not suggested: {message}");
 }

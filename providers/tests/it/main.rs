@@ -1,11 +1,6 @@
 //! The builtin tools as the rest of the product sees them: through references and `Tool::call`.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::too_many_lines,
-    reason = "helpers end the test; tables are long"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers end the test")]
 
 mod catalogue;
 mod golden;

@@ -12,21 +12,13 @@ async fn each_reference_is_answered_for_itself() {
     let table = [
         ("time/current_time", json!({}), None),
         ("time/current_time", json!({"timezone": "Asia/Shanghai"}), None),
-        (
-            "tyme/current_time",
-            json!({}),
-            Some((ProblemCode::ProviderNotFound, "did you mean `time`?")),
-        ),
+        ("tyme/current_time", json!({}), Some((ProblemCode::ProviderNotFound, "did you mean `time`?"))),
         (
             "nothing_like_it/x",
             json!({}),
             Some((ProblemCode::ProviderNotFound, "the builtin providers are `time`")),
         ),
-        (
-            "time/curent_time",
-            json!({}),
-            Some((ProblemCode::ToolNotFound, "did you mean `current_time`?")),
-        ),
+        ("time/curent_time", json!({}), Some((ProblemCode::ToolNotFound, "did you mean `current_time`?"))),
         (
             "time/current_time",
             json!({"zone": 1}),
@@ -44,10 +36,7 @@ async fn each_reference_is_answered_for_itself() {
         ),
         ("calculator/evaluate", json!({}), None),
     ];
-    let refs: Vec<_> = table
-        .iter()
-        .map(|(path, params, _)| reference(path, params.clone()))
-        .collect();
+    let refs: Vec<_> = table.iter().map(|(path, params, _)| reference(path, params.clone())).collect();
     let resolved = source.resolve(&refs, &account_context("alice")).await;
     assert_eq!(resolved.len(), refs.len());
     for ((path, _, expected), result) in table.iter().zip(resolved) {
@@ -65,15 +54,10 @@ async fn each_reference_is_answered_for_itself() {
 
 #[tokio::test]
 async fn a_spec_is_made_once_and_shared() {
-    let refs = [
-        reference("json/query", json!({})),
-        reference("json/query", json!({})),
-    ];
+    let refs = [reference("json/query", json!({})), reference("json/query", json!({}))];
     let resolved = source().resolve(&refs, &account_context("alice")).await;
-    let specs: Vec<_> = resolved
-        .iter()
-        .map(|tool| std::ptr::from_ref(tool.as_ref().unwrap().spec()))
-        .collect();
+    let specs: Vec<_> =
+        resolved.iter().map(|tool| std::ptr::from_ref(tool.as_ref().unwrap().spec())).collect();
     assert_eq!(specs[0], specs[1]);
 }
 
@@ -81,15 +65,9 @@ async fn a_spec_is_made_once_and_shared() {
 async fn sealing_refuses_what_would_not_resolve() {
     let source = source();
     let good = reference("time/current_time", json!({"timezone": "UTC"}));
-    assert_eq!(
-        source.seal(&good, None, &account_context("alice")).await.unwrap(),
-        good
-    );
+    assert_eq!(source.seal(&good, None, &account_context("alice")).await.unwrap(), good);
     let bad = reference("time/current_time", json!({"timezone": 1}));
-    let problem = source
-        .seal(&bad, None, &account_context("alice"))
-        .await
-        .unwrap_err();
+    let problem = source.seal(&bad, None, &account_context("alice")).await.unwrap_err();
     assert_eq!(problem.code, ProblemCode::InvalidParams);
 }
 

@@ -115,10 +115,9 @@ impl Cipher for Reversed {
     async fn open(&self, scope: &Scope, sealed: &Sealed) -> Result<SecretString, CipherError> {
         match sealed.0.strip_prefix(&format!("{scope:?}|")) {
             Some(backwards) => Ok(SecretString::from(backwards.chars().rev().collect::<String>())),
-            None => Err(CipherError::DoesNotOpen {
-                resource: scope.resource.clone(),
-                field: scope.field.clone(),
-            }),
+            None => {
+                Err(CipherError::DoesNotOpen { resource: scope.resource.clone(), field: scope.field.clone() })
+            }
         }
     }
 }

@@ -21,32 +21,14 @@ async fn server() -> SocketAddr {
     let huge = vec![b'a'; 5 * 1024 * 1024];
     let app = Router::new()
         .route("/page", get(move || async move { page }))
-        .route(
-            "/long",
-            get(move || async move { ([(CONTENT_TYPE, "text/plain")], long) }),
-        )
-        .route(
-            "/huge",
-            get(move || async move { ([(CONTENT_TYPE, "text/plain")], huge) }),
-        )
-        .route(
-            "/json",
-            get(|| async { ([(CONTENT_TYPE, "application/json")], "{\"a\": 1}") }),
-        )
-        .route(
-            "/pdf",
-            get(|| async { ([(CONTENT_TYPE, "application/pdf")], "%PDF") }),
-        )
-        .route(
-            "/gone",
-            get(move || async move { (StatusCode::GONE, html("<p>It was moved.</p>")) }),
-        )
+        .route("/long", get(move || async move { ([(CONTENT_TYPE, "text/plain")], long) }))
+        .route("/huge", get(move || async move { ([(CONTENT_TYPE, "text/plain")], huge) }))
+        .route("/json", get(|| async { ([(CONTENT_TYPE, "application/json")], "{\"a\": 1}") }))
+        .route("/pdf", get(|| async { ([(CONTENT_TYPE, "application/pdf")], "%PDF") }))
+        .route("/gone", get(move || async move { (StatusCode::GONE, html("<p>It was moved.</p>")) }))
         .route("/slow", get(std::future::pending::<()>))
         .route("/moved", get(|| async { Redirect::to("/page") }))
-        .route(
-            "/trap",
-            get(|| async { Redirect::to("http://169.254.169.254/latest/meta-data/") }),
-        );
+        .route("/trap", get(|| async { Redirect::to("http://169.254.169.254/latest/meta-data/") }));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move { axum::serve(listener, app).await });
@@ -54,16 +36,8 @@ async fn server() -> SocketAddr {
 }
 
 async fn fetch(source: &BuiltinSource, params: Value, args: Value) -> Result<ToolOutput, ToolError> {
-    let resolved = source
-        .resolve(&[reference("web/fetch_page", params)], &account_context("alice"))
-        .await;
-    resolved
-        .into_iter()
-        .next()
-        .unwrap()
-        .unwrap()
-        .call(args, &context())
-        .await
+    let resolved = source.resolve(&[reference("web/fetch_page", params)], &account_context("alice")).await;
+    resolved.into_iter().next().unwrap().unwrap().call(args, &context()).await
 }
 
 #[tokio::test]
@@ -74,23 +48,12 @@ async fn pages_are_read_and_refusals_are_clear() {
     let page = fetch(&source, json!({}), at("/moved")).await.unwrap();
     let data = page.structured.clone().unwrap();
     assert_eq!((&data["title"], &data["kind"]), (&json!("Hello"), &json!("html")));
-    assert_eq!(
-        data["url"],
-        json!(format!("http://{address}/page")),
-        "the address after the redirect"
-    );
+    assert_eq!(data["url"], json!(format!("http://{address}/page")), "the address after the redirect");
     assert!(page.text().contains("你好，世界"), "{}", page.text());
 
-    assert_eq!(
-        fetch(&source, json!({}), at("/json")).await.unwrap().text(),
-        "{\"a\": 1}"
-    );
+    assert_eq!(fetch(&source, json!({}), at("/json")).await.unwrap().text(), "{\"a\": 1}");
     let pdf = fetch(&source, json!({}), at("/pdf")).await.unwrap();
-    assert!(
-        pdf.is_error && pdf.text().contains("`application/pdf`"),
-        "{}",
-        pdf.text()
-    );
+    assert!(pdf.is_error && pdf.text().contains("`application/pdf`"), "{}", pdf.text());
 
     let gone = fetch(&source, json!({}), at("/gone")).await.unwrap_err();
     assert!(
@@ -99,16 +62,11 @@ async fn pages_are_read_and_refusals_are_clear() {
     );
     let trap = fetch(&source, json!({}), at("/trap")).await.unwrap_err();
     assert_eq!(trap.code(), "blocked");
-    let slow = fetch(&source, json!({"timeout_s": 1}), at("/slow"))
-        .await
-        .unwrap_err();
+    let slow = fetch(&source, json!({"timeout_s": 1}), at("/slow")).await.unwrap_err();
     assert_eq!(slow.code(), "timeout");
     for url in ["example.com", "ftp://example.com/x", "file:///etc/passwd"] {
         assert_eq!(
-            fetch(&source, json!({}), json!({"url": url}))
-                .await
-                .unwrap_err()
-                .code(),
+            fetch(&source, json!({}), json!({"url": url})).await.unwrap_err().code(),
             "invalid_args",
             "{url}"
         );
@@ -134,11 +92,7 @@ async fn a_long_page_is_read_in_parts_and_a_huge_one_is_cut() {
 
     let huge = json!({"url": format!("http://{address}/huge"), "start": 4_194_300});
     let output = fetch(&source, json!({}), huge).await.unwrap();
-    assert!(
-        output.text().contains("too large to be read to its end"),
-        "{}",
-        output.text()
-    );
+    assert!(output.text().contains("too large to be read to its end"), "{}", output.text());
     assert_eq!(output.structured.unwrap()["truncated"], json!(true));
 }
 
@@ -148,17 +102,9 @@ async fn a_strict_guard_keeps_the_tool_off_this_machine() {
     let mut deps = deps();
     deps.http = Client::new(Policy::strict());
     let source = BuiltinSource::new(deps, std::sync::Arc::new(crate::support::Reversed));
-    let error = fetch(
-        &source,
-        json!({}),
-        json!({"url": format!("http://{address}/page")}),
-    )
-    .await
-    .unwrap_err();
+    let error =
+        fetch(&source, json!({}), json!({"url": format!("http://{address}/page")})).await.unwrap_err();
     assert_eq!(error.code(), "blocked");
     let unreachable = json!({"url": "http://nothing.invalid/"});
-    assert_eq!(
-        fetch(&source, json!({}), unreachable).await.unwrap_err().code(),
-        "unreachable"
-    );
+    assert_eq!(fetch(&source, json!({}), unreachable).await.unwrap_err().code(), "unreachable");
 }

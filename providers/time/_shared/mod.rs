@@ -52,10 +52,7 @@ pub(super) fn data(moment: &ZonedDateTime) -> Value {
 
 fn rfc3339(moment: &ZonedDateTime) -> String {
     // Without the zone in brackets that Temporal adds, which RFC 3339 does not know.
-    moment
-        .timestamp()
-        .display_with_offset(moment.offset())
-        .to_string()
+    moment.timestamp().display_with_offset(moment.offset()).to_string()
 }
 
 fn offset(moment: &ZonedDateTime) -> String {

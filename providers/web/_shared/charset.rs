@@ -19,13 +19,9 @@ pub(super) fn decode(bytes: &[u8], content_type: &str, is_html: bool) -> (String
 /// `charset=` of a content type.
 fn declared(content_type: &str) -> Option<&'static Encoding> {
     let parameters = content_type.split(';').skip(1);
-    let charset = parameters
-        .filter_map(|parameter| parameter.split_once('='))
-        .find_map(|(name, value)| {
-            name.trim()
-                .eq_ignore_ascii_case("charset")
-                .then(|| value.trim().trim_matches(['"', '\'']))
-        });
+    let charset = parameters.filter_map(|parameter| parameter.split_once('=')).find_map(|(name, value)| {
+        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches(['"', '\'']))
+    });
     charset.and_then(|label| Encoding::for_label(label.as_bytes()))
 }
 
@@ -46,11 +42,7 @@ fn meta(bytes: &[u8]) -> Option<&'static Encoding> {
             .unwrap_or(value.len());
         let encoding = Encoding::for_label(&value.as_bytes()[..end])?;
         // A page whose ASCII could be read cannot be UTF-16, whatever it says.
-        Some(if encoding.is_ascii_compatible() {
-            encoding
-        } else {
-            UTF_8
-        })
+        Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
     })
 }
 

@@ -35,15 +35,8 @@ pub(super) fn depth(html: &str) -> usize {
 }
 
 fn name(bytes: &[u8]) -> &[u8] {
-    let end = bytes
-        .iter()
-        .position(|b| !b.is_ascii_alphanumeric())
-        .unwrap_or(bytes.len());
-    if bytes.first().is_some_and(u8::is_ascii_alphabetic) {
-        &bytes[..end]
-    } else {
-        &[]
-    }
+    let end = bytes.iter().position(|b| !b.is_ascii_alphanumeric()).unwrap_or(bytes.len());
+    if bytes.first().is_some_and(u8::is_ascii_alphabetic) { &bytes[..end] } else { &[] }
 }
 
 fn is_one_of(name: &[u8], names: &[&[u8]]) -> bool {

@@ -11,16 +11,13 @@ const DEEPEST: usize = 256;
 /// An article shorter than this is taken for a part of the page that was mistaken for the whole.
 const SHORTEST_ARTICLE: usize = 200;
 /// What says nothing to a reader of text.
-const SKIPPED: [&str; 9] = [
-    "script", "style", "noscript", "template", "svg", "iframe", "nav", "footer", "form",
-];
+const SKIPPED: [&str; 9] =
+    ["script", "style", "noscript", "template", "svg", "iframe", "nav", "footer", "form"];
 
 /// Title and Markdown of a page, or why it cannot be read.
 pub(super) fn to_markdown(html: &str, url: &Url) -> Result<(Option<String>, String), String> {
     if depth(html) > DEEPEST {
-        return Err(format!(
-            "The page nests its elements deeper than {DEEPEST} levels and cannot be read."
-        ));
+        return Err(format!("The page nests its elements deeper than {DEEPEST} levels and cannot be read."));
     }
     let (title, article) = article(html, url);
     if let Some(text) = article.and_then(|article| convert(&article))

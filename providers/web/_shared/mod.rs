@@ -48,12 +48,7 @@ impl Kind {
 /// The answer as text, or why it cannot be read.
 pub(super) fn read(answer: &Answer) -> Result<Page, String> {
     let declared = answer.content_type.as_deref().unwrap_or_default();
-    let media_type = declared
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
+    let media_type = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let kind = kind(&media_type, &answer.bytes)?;
     let (text, charset) = charset::decode(&answer.bytes, declared, kind == Kind::Html);
     let (title, text) = match kind {
@@ -61,14 +56,7 @@ pub(super) fn read(answer: &Answer) -> Result<Page, String> {
         Kind::Text | Kind::Json => (None, text),
     };
     let text = text.trim().to_owned();
-    Ok(Page {
-        url: answer.url.clone(),
-        title,
-        kind,
-        charset,
-        text,
-        truncated: answer.truncated,
-    })
+    Ok(Page { url: answer.url.clone(), title, kind, charset, text, truncated: answer.truncated })
 }
 
 fn kind(media_type: &str, bytes: &[u8]) -> Result<Kind, String> {
@@ -83,9 +71,7 @@ fn kind(media_type: &str, bytes: &[u8]) -> Result<Kind, String> {
         "" | "application/octet-stream" => sniff(bytes).ok_or_else(|| {
             "The address gives a file that is not text; only HTML, text and JSON can be read.".to_owned()
         }),
-        other => Err(format!(
-            "The address gives `{other}`; only HTML, text and JSON can be read."
-        )),
+        other => Err(format!("The address gives `{other}`; only HTML, text and JSON can be read.")),
     }
 }
 
@@ -95,20 +81,13 @@ fn sniff(bytes: &[u8]) -> Option<Kind> {
     if head.contains(&0) {
         return None;
     }
-    let head = String::from_utf8_lossy(head)
-        .trim_start_matches('\u{feff}')
-        .trim_start()
-        .to_ascii_lowercase();
+    let head = String::from_utf8_lossy(head).trim_start_matches('\u{feff}').trim_start().to_ascii_lowercase();
     if head.starts_with("<!doctype html") || head.starts_with("<html") || head.contains("<body") {
         return Some(Kind::Html);
     }
     // Control characters other than white space do not occur in text.
     let is_text = !head.chars().any(|c| c.is_control() && !c.is_whitespace());
-    is_text.then_some(if head.starts_with(['{', '[']) {
-        Kind::Json
-    } else {
-        Kind::Text
-    })
+    is_text.then_some(if head.starts_with(['{', '[']) { Kind::Json } else { Kind::Text })
 }
 
 #[cfg(test)]

@@ -14,56 +14,25 @@ fn answer(content_type: Option<&str>, bytes: impl Into<Vec<u8>>) -> Answer {
 #[test]
 fn the_charset_is_found_by_header_meta_mark_or_guess() {
     let page = |head: &str, body: &[u8]| {
-        [
-            b"<html><head>",
-            head.as_bytes(),
-            b"</head><body><p>",
-            body,
-            b"</p>",
-        ]
-        .concat()
+        [b"<html><head>", head.as_bytes(), b"</head><body><p>", body, b"</p>"].concat()
     };
     let gbk: &[u8] = &[0xC4, 0xE3, 0xBA, 0xC3];
     let long_gbk = [0xC4, 0xE3, 0xBA, 0xC3, 0xA3, 0xAC].repeat(40);
-    let utf16 = [
-        &[0xFF, 0xFE][..],
-        &"<p>你好"
-            .encode_utf16()
-            .flat_map(u16::to_le_bytes)
-            .collect::<Vec<_>>(),
-    ]
-    .concat();
+    let utf16 = [&[0xFF, 0xFE][..], &"<p>你好".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()]
+        .concat();
     let table: [(&str, Option<&str>, Vec<u8>, &str); 7] = [
         ("header", Some("text/html; charset=GB2312"), page("", gbk), "GBK"),
-        (
-            "quoted header",
-            Some("text/html; Charset=\"gbk\""),
-            page("", gbk),
-            "GBK",
-        ),
+        ("quoted header", Some("text/html; Charset=\"gbk\""), page("", gbk), "GBK"),
         ("meta", Some("text/html"), page("<meta charset=gbk>", gbk), "GBK"),
         (
             "http-equiv",
             Some("text/html"),
-            page(
-                "<meta http-equiv='Content-Type' content='text/html; charset=gb2312'>",
-                gbk,
-            ),
+            page("<meta http-equiv='Content-Type' content='text/html; charset=gb2312'>", gbk),
             "GBK",
         ),
         ("guess", Some("text/html"), page("", &long_gbk), "GBK"),
-        (
-            "byte order mark",
-            Some("text/html; charset=utf-8"),
-            utf16,
-            "UTF-16LE",
-        ),
-        (
-            "utf-8 unlabelled",
-            Some("text/html"),
-            page("", "你好".as_bytes()),
-            "UTF-8",
-        ),
+        ("byte order mark", Some("text/html; charset=utf-8"), utf16, "UTF-16LE"),
+        ("utf-8 unlabelled", Some("text/html"), page("", "你好".as_bytes()), "UTF-8"),
     ];
     for (name, content_type, bytes, expected) in table {
         let page = read(&answer(content_type, bytes)).unwrap();
@@ -106,17 +75,8 @@ fn an_article_is_read_without_what_surrounds_it() {
     );
     let page = read(&answer(Some("text/html"), html)).unwrap();
     assert_eq!(page.title.as_deref(), Some("On handles"));
-    assert!(
-        page.text
-            .contains("[the other page](https://example.com/other?x=1)"),
-        "{}",
-        page.text
-    );
-    assert!(
-        page.text.contains("`cut()`") && page.text.contains("one"),
-        "{}",
-        page.text
-    );
+    assert!(page.text.contains("[the other page](https://example.com/other?x=1)"), "{}", page.text);
+    assert!(page.text.contains("`cut()`") && page.text.contains("one"), "{}", page.text);
     for unwanted in ["track()", "Home", "imprint"] {
         assert!(!page.text.contains(unwanted), "{unwanted}: {}", page.text);
     }
@@ -124,26 +84,16 @@ fn an_article_is_read_without_what_surrounds_it() {
 
 #[test]
 fn a_page_without_an_article_is_read_whole() {
-    let page = read(&answer(
-        Some("text/html"),
-        "<title>T</title><p>Short.</p><table><tr><td>1</td></tr></table>",
-    ))
-    .unwrap();
-    assert!(
-        page.text.contains("Short.") && page.text.contains('1'),
-        "{}",
-        page.text
-    );
+    let page =
+        read(&answer(Some("text/html"), "<title>T</title><p>Short.</p><table><tr><td>1</td></tr></table>"))
+            .unwrap();
+    assert!(page.text.contains("Short.") && page.text.contains('1'), "{}", page.text);
 }
 
 #[test]
 fn a_page_that_nests_without_end_is_refused_before_it_is_parsed() {
     let deep = "<div>".repeat(200_000);
-    assert!(
-        read(&answer(Some("text/html"), deep))
-            .unwrap_err()
-            .contains("deeper than")
-    );
+    assert!(read(&answer(Some("text/html"), deep)).unwrap_err().contains("deeper than"));
 }
 
 #[tokio::test]
@@ -167,10 +117,5 @@ fn sloppy_but_ordinary_markup_is_not_taken_for_deep_nesting() {
     let html = "<ul>".to_owned()
         + &"<li>item<p>text<br>".repeat(5_000)
         + "<script>if (a<b) { x = '<div><div>' }</script>";
-    assert!(
-        read(&answer(Some("text/html"), html))
-            .unwrap()
-            .text
-            .contains("item")
-    );
+    assert!(read(&answer(Some("text/html"), html)).unwrap().text.contains("item"));
 }

@@ -20,9 +20,7 @@ pub fn look_around(
     params: LookAroundParams,
     _deps: &ToolDeps,
 ) -> Result<impl CallTool<Args = LookAroundArgs>, BuildError> {
-    Ok(LookAround {
-        greeting: params.greeting,
-    })
+    Ok(LookAround { greeting: params.greeting })
 }
 
 struct LookAround {
@@ -49,9 +47,7 @@ mod tests {
 
     #[test]
     fn greets_by_name() {
-        let tool = LookAround {
-            greeting: "Hello".to_owned(),
-        };
+        let tool = LookAround { greeting: "Hello".to_owned() };
         assert_eq!(tool.greet("Ada"), "Hello, Ada!");
     }
 }

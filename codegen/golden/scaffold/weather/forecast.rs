@@ -20,9 +20,7 @@ pub fn forecast(
     params: ForecastParams,
     _deps: &ToolDeps,
 ) -> Result<impl CallTool<Args = ForecastArgs>, BuildError> {
-    Ok(Forecast {
-        greeting: params.greeting,
-    })
+    Ok(Forecast { greeting: params.greeting })
 }
 
 struct Forecast {
@@ -49,9 +47,7 @@ mod tests {
 
     #[test]
     fn greets_by_name() {
-        let tool = Forecast {
-            greeting: "Hello".to_owned(),
-        };
+        let tool = Forecast { greeting: "Hello".to_owned() };
         assert_eq!(tool.greet("Ada"), "Hello, Ada!");
     }
 }

@@ -20,9 +20,7 @@ pub fn past_days(
     params: PastDaysParams,
     _deps: &ToolDeps,
 ) -> Result<impl CallTool<Args = PastDaysArgs>, BuildError> {
-    Ok(PastDays {
-        greeting: params.greeting,
-    })
+    Ok(PastDays { greeting: params.greeting })
 }
 
 struct PastDays {
@@ -49,9 +47,7 @@ mod tests {
 
     #[test]
     fn greets_by_name() {
-        let tool = PastDays {
-            greeting: "Hello".to_owned(),
-        };
+        let tool = PastDays { greeting: "Hello".to_owned() };
         assert_eq!(tool.greet("Ada"), "Hello, Ada!");
     }
 }

@@ -31,15 +31,7 @@ impl CallTool for Picture {
     type Args = PictureArgs;
 
     async fn call(&self, args: Self::Args, _cx: &CallContext) -> Result<ToolOutput, ToolError> {
-        let PictureParams {
-            size,
-            style,
-            strength,
-            count,
-            watermark,
-            prefix,
-            api_key,
-        } = &self.params;
+        let PictureParams { size, style, strength, count, watermark, prefix, api_key } = &self.params;
         Ok(ToolOutput::text_of(format!(
             "{} {} {} {strength} {count} {watermark} {}-letter key",
             prefix.as_deref().unwrap_or("a"),

@@ -84,7 +84,7 @@ pub struct Draft {
 /// A published version. It never changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Version {
-    pub(crate) version: u64,
+    pub(crate) number: u64,
     pub(crate) name: String,
     pub(crate) tool_call_name: String,
     pub(crate) description: String,

@@ -84,13 +84,7 @@ impl Runner {
         with_events: bool,
     ) -> RunHandle {
         let run_id = format!("run_{}", uuid::Uuid::now_v7().simple());
-        let (listener, events) = match with_events {
-            true => {
-                let (sender, receiver) = unbounded_channel();
-                (Some(sender), Some(receiver))
-            }
-            false => (None, None),
-        };
+        let (listener, events) = with_events.then(unbounded_channel).unzip();
         let cancel = cx.cancel.child_token();
         let cx = CallContext { cancel: cancel.clone(), ..cx.clone() };
         let (deadline, allowed) = (cx.deadline, cx.remaining());

@@ -1,11 +1,12 @@
 //! Published workflows as tools.
 
-use crate::{engine::Engine, error::WorkflowError, store::Store};
 use crate::{
-    engine::{Nesting, NoEvents},
+    engine::{Engine, Nesting, NoEvents},
+    error::WorkflowError,
     plan::Plan,
     record::{Version, Workflow},
     runner::{Runner, Target, output_of},
+    store::Store,
 };
 use async_trait::async_trait;
 use domain::{
@@ -103,7 +104,7 @@ impl WorkflowSource {
         Ok(published)
     }
 
-    async fn tool(
+    fn tool(
         &self,
         reference: &ToolRef,
         head: Option<&Workflow>,
@@ -167,7 +168,7 @@ impl ToolSource for WorkflowSource {
         let mut tools = Vec::with_capacity(refs.len());
         for (reference, head) in refs.iter().zip(&heads) {
             let plan = head.as_ref().and_then(|_| published.next().flatten());
-            tools.push(self.tool(reference, head.as_ref(), plan).await);
+            tools.push(self.tool(reference, head.as_ref(), plan));
         }
         tools
     }
@@ -228,10 +229,10 @@ impl PublishedPlan {
             origin: Origin {
                 kind: ToolKind::WorkflowTool,
                 provider_name: version.name.clone(),
-                revision: version.version,
+                revision: version.number,
             },
         };
-        let target = Target { workflow_id: id, version: Some(version.version), plan: Arc::new(plan) };
+        let target = Target { workflow_id: id, version: Some(version.number), plan: Arc::new(plan) };
         Ok(Self { target, spec })
     }
 }

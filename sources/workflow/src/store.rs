@@ -182,10 +182,10 @@ impl Store {
         let writes = vec![
             Write::put_if(partition.key(head_sk(id)), body(workflow)?, Condition::Version(head_version)),
             Write::Check { key: partition.key(draft_sk(id)), condition: Condition::Version(draft_version) },
-            Write::put_if(partition.key(version_sk(id, version.version)), body(version)?, Condition::Absent),
+            Write::put_if(partition.key(version_sk(id, version.number)), body(version)?, Condition::Absent),
         ];
         self.table.transact(writes).await.map_err(|error| conflict(workflow, error))?;
-        if let Some(old) = version.version.checked_sub(KEPT_VERSIONS).filter(|old| *old > 0)
+        if let Some(old) = version.number.checked_sub(KEPT_VERSIONS).filter(|old| *old > 0)
             && let Err(error) = self.table.write(Write::delete(partition.key(version_sk(id, old)))).await
         {
             tracing::warn!(%error, workflow = %id, "an old version was not removed");

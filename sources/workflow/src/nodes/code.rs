@@ -131,7 +131,7 @@ fn in_sandbox<T>(
     let context = Context::custom::<Offered>(&runtime).map_err(broken)?;
     let result = context.with(|ctx| run(&ctx));
     // What stopped the code may have been caught and turned into another failure by the code itself.
-    if result.is_err() && limits.reached() {
+    if matches!(&result, Err(error) if error.code == "code_failed") && limits.reached() {
         return Err(NodeError::passing("timeout", "the code ran too long and was stopped"));
     }
     result
@@ -204,11 +204,15 @@ mod tests {
     }
 
     async fn run_code(source: &str) -> Result<Map<String, Value>, NodeError> {
+        run_for(source, DEFAULT_TIMEOUT).await
+    }
+
+    async fn run_for(source: &str, time: Duration) -> Result<Map<String, Value>, NodeError> {
         let inputs = json!({"n": 20, "list": [3, 1, 2], "text": "héllo"});
         let declared = [variable("out", VarType::Object)];
         let source = format!("function main(inputs) {{ {source} }}").into();
         let inputs = Arc::new(inputs.as_object().unwrap().clone());
-        run(&source, &inputs, &declared, Duration::from_millis(300)).await
+        run(&source, &inputs, &declared, time).await
     }
 
     #[tokio::test]
@@ -242,7 +246,8 @@ mod tests {
             ("return {out: {x: 10n}}", "code_failed"),
         ];
         for (source, code) in cases {
-            let error = run_code(source).await.expect_err(source);
+            let time = if code == "timeout" { Duration::from_millis(300) } else { DEFAULT_TIMEOUT };
+            let error = run_for(source, time).await.expect_err(source);
             assert!(
                 error.code == code || (code == "code_failed" && error.code == "code_memory"),
                 "{source}: {error:?}"

@@ -130,7 +130,7 @@ mod tests {
         let cases = [
             ("Hi {{ name }}!", "Hi Ada!"),
             ("{% for i in items %}{{ i }},{% endfor %}", "1,2,"),
-            ("{{ o | tojson }}", r#"{"b":1,"a":null}"#),
+            ("{{ o | tojson }}", r#"{"b": 1, "a": null}"#),
             ("{{ absent }}|{{ '<' ~ name }}", "|<Ada"),
             ("{% macro m(x) %}[{{ x }}]{% endmacro %}{{ m(1) }}", "[1]"),
         ];

@@ -160,19 +160,20 @@ impl Workflows {
         Ok(mermaid(&graph::parse(&draft.graph).0))
     }
 
-    /// Runs the draft, with events.
+    /// Runs the draft, with events. Give the draft and the terminal event to [`Workflows::debugged`].
     pub async fn debug(
         &self,
         account: &AccountId,
         id: &str,
         inputs: Value,
         cx: &CallContext,
-    ) -> Result<RunHandle, WorkflowError> {
+    ) -> Result<(Draft, RunHandle), WorkflowError> {
         let draft = self.draft(account, id).await?;
-        let plan = off_thread(move || Plan::of(&draft.graph)).await?.map_err(WorkflowError::Problems)?;
+        let graph = draft.graph.clone();
+        let plan = off_thread(move || Plan::of(&graph)).await?.map_err(WorkflowError::Problems)?;
         let inputs = checked_inputs(&plan, inputs)?;
         let target = Target { workflow_id: id.to_owned(), version: None, plan: Arc::new(plan) };
-        Ok(self.source.runner().start(target, inputs, cx, true))
+        Ok((draft, self.source.runner().start(target, inputs, cx, true)))
     }
 
     /// Notes that a debug run ended well, if the draft is still the one it ran.

@@ -34,7 +34,7 @@ impl Workflows {
             ..head.record
         };
         let version = Version {
-            version: number,
+            number,
             name: workflow.name.clone(),
             tool_call_name: workflow.tool_call_name.clone(),
             description: workflow.description.clone(),

@@ -32,7 +32,8 @@ pub(super) fn faults(node: &HttpRequest) -> Vec<(String, String)> {
         let field = format!("inputs.{}.meta.type", input.name);
         match Place::of(input) {
             None => {
-                faults.push((field, "`meta.type` must be `params`, `headers`, `body` or `path`".to_owned()))
+                let message = "`meta.type` must be `params`, `headers`, `body` or `path`".to_owned();
+                faults.push((field, message));
             }
             Some(Place::Header) => faults.extend(header_fault(input).map(|message| (field, message))),
             Some(Place::Body) => bodies.push(input),

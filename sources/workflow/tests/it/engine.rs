@@ -43,7 +43,7 @@ async fn independent_branches_run_side_by_side_and_meet() {
     let mut graph = Draw::new(&[]);
     for (id, n) in [("a", 1), ("b", 2), ("c", 3)] {
         graph =
-            graph.node(id, calls("meet", vec![literal("n", "int", json!(n))])).path(&["start", id, "join"])
+            graph.node(id, calls("meet", vec![literal("n", "int", json!(n))])).path(&["start", id, "join"]);
     }
     let inputs = ["a", "b", "c"].map(|id| refer(id, "object", id, "structured"));
     let join = json!({"node_type": "variable_aggregation", "mode": "list", "inputs": inputs});

@@ -130,8 +130,9 @@ fn with_model(answer: Vec<Result<ChatEvent, ChatError>>) -> (World, Arc<Parrot>)
     (World::with(|deps| EngineDeps { models, ..deps }, RunLimits::default()), parrot)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "an element of an answer")]
 fn text(text: &str) -> Result<ChatEvent, ChatError> {
-    Ok(ChatEvent::Text(text.into()))
+    Ok(ChatEvent::Text(text.to_owned()))
 }
 
 #[tokio::test]
@@ -209,7 +210,7 @@ impl Retriever for Shelf {
         let passage = |n: usize| Passage {
             text: format!("{query} {n}"),
             title: "t".into(),
-            score: 1.0 / (n as f64 + 1.0),
+            score: [1.0, 0.5, 0.3][n],
             metadata: Map::new(),
         };
         Ok((0..limit).map(passage).collect())

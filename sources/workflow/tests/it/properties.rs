@@ -101,6 +101,7 @@ impl Shape {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of ways")]
 /// A way to break a valid graph, and the code it must be refused with.
 fn broken(shape: &Shape, how: usize, which: prop::sample::Index) -> (GraphCode, Value) {
     let mut graph = shape.document();
@@ -171,9 +172,10 @@ fn broken(shape: &Shape, how: usize, which: prop::sample::Index) -> (GraphCode, 
         12 => {
             graph["edges"][edge]["condition"] = json!("elsewhere");
             let from: Vec<_> = shape.edges.iter().collect();
-            match shape.forks.contains_key(&from[edge].0) {
-                true => GraphCode::ConditionUnknown,
-                false => GraphCode::ConditionUnexpected,
+            if shape.forks.contains_key(&from[edge].0) {
+                GraphCode::ConditionUnknown
+            } else {
+                GraphCode::ConditionUnexpected
             }
         }
         _ => {

@@ -136,7 +136,7 @@ fn shapes() -> Vec<Case> {
         (C::NodeIdDuplicate, x, Some("id"), set("/nodes/-", extra_node("x"))),
         (C::NodeTitle, x, Some("title"), set("/nodes/1/title", json!("  "))),
         (C::NodeTitleDuplicate, x, Some("title"), set("/nodes/1/title", json!(" start "))),
-        (C::StartCount, None, Some("nodes"), set("/nodes/0/node_type", json!("end"))),
+        (C::StartCount, None, Some("nodes"), set("/nodes/0", json!({"id": "start", "title": "start", "node_type": "end"}))),
         (C::EndCount, Some("y"), Some("node_type"), set("/nodes/-", json!({"id": "y", "title": "y", "node_type": "end"}))),
         (C::EdgeInvalid, None, Some("target"), set("/edges/0", json!({"id": "e", "source": "start"}))),
         (C::EdgeIdDuplicate, x, Some("id"), edge("id", json!("e0"))),

@@ -11,7 +11,7 @@ use crate::{
 };
 use domain::{AccountId, CallContext, ToolError, ToolOutput, Violation, ports::Clock};
 use serde_json::{Map, Value, json};
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     task::JoinHandle,
@@ -43,13 +43,21 @@ pub struct RunHandle {
     /// The run's id.
     pub run_id: String,
     events: Option<UnboundedReceiver<Event>>,
-    task: JoinHandle<Result<Values, RunError>>,
+    task: JoinHandle<Result<ToolOutput, ToolError>>,
     cancel: DropGuard,
-    deadline: std::time::Instant,
-    allowed: Duration,
 }
 
 impl RunHandle {
+    /// Lets `work` go on in a task of its own, which `cancel` stops.
+    pub(crate) fn spawn(
+        run_id: String,
+        events: Option<UnboundedReceiver<Event>>,
+        cancel: CancellationToken,
+        work: impl Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
+    ) -> Self {
+        Self { run_id, events, task: tokio::spawn(work), cancel: cancel.drop_guard() }
+    }
+
     /// The next event, until the terminal one has been given. Only for runs that were started with events.
     pub async fn next_event(&mut self) -> Option<Event> {
         self.events.as_mut()?.recv().await
@@ -57,8 +65,8 @@ impl RunHandle {
 
     /// Waits for the end and gives the result as a tool's. Waiting may be given up and taken up again.
     pub async fn output(&mut self) -> Result<ToolOutput, ToolError> {
-        let outcome = (&mut self.task).await.unwrap_or_else(|_| Err(broken()));
-        output_of(outcome, self.deadline, self.allowed)
+        let broken = |_| Err(ToolError::internal("the task of a workflow run ended by itself"));
+        (&mut self.task).await.unwrap_or_else(broken)
     }
 
     /// Lets the run go on by itself.
@@ -74,24 +82,29 @@ impl fmt::Debug for RunHandle {
     }
 }
 
+/// A new run's id. Ids sort by time.
+pub(crate) fn new_run_id() -> String {
+    format!("run_{}", uuid::Uuid::now_v7().simple())
+}
+
 impl Runner {
     /// Starts a recorded run.
     pub(crate) fn start(
         &self,
+        run_id: String,
         target: Target,
         inputs: Map<String, Value>,
         cx: &CallContext,
         with_events: bool,
     ) -> RunHandle {
-        let run_id = format!("run_{}", uuid::Uuid::now_v7().simple());
         let (listener, events) = with_events.then(unbounded_channel).unzip();
         let cancel = cx.cancel.child_token();
         let cx = CallContext { cancel: cancel.clone(), ..cx.clone() };
-        let (deadline, allowed) = (cx.deadline, cx.remaining());
-        let runner = self.clone();
-        let id = run_id.clone();
-        let work = async move { runner.recorded(id, target, inputs, cx, listener).await };
-        RunHandle { run_id, events, task: tokio::spawn(work), cancel: cancel.drop_guard(), deadline, allowed }
+        let (runner, id) = (self.clone(), run_id.clone());
+        RunHandle::spawn(run_id, events, cancel, async move {
+            let (deadline, allowed) = (cx.deadline, cx.remaining());
+            output_of(runner.recorded(id, target, inputs, cx, listener).await, deadline, allowed)
+        })
     }
 
     async fn recorded(
@@ -181,14 +194,6 @@ fn output(values: &Values) -> ToolOutput {
         _ => Value::Object(values.as_ref().clone()).to_string(),
     };
     ToolOutput::structured(text, Value::Object(values.as_ref().clone()))
-}
-
-fn broken() -> RunError {
-    RunError {
-        code: "internal".to_owned(),
-        message: "the run's task ended by itself; the log has the details".to_owned(),
-        node_id: None,
-    }
 }
 
 /// Repairs and checks inputs by the plan's own schema, as every tool call does.

@@ -5,7 +5,7 @@ use crate::{
     error::WorkflowError,
     plan::Plan,
     record::{Version, Workflow},
-    runner::{Runner, Target, output_of},
+    runner::{Runner, Target, new_run_id, output_of},
     store::Store,
 };
 use async_trait::async_trait;
@@ -21,6 +21,11 @@ use std::{collections::HashMap, fmt, sync::Arc};
 
 /// How many published versions stay compiled in a process.
 const CACHED: u64 = 500;
+
+tokio::task_local! {
+    /// The id that the caller wants the run of this call to have, so that it can be told before its end.
+    pub(crate) static RUN_ID: String;
+}
 
 /// A published version, by the account, the workflow and the version.
 type VersionKey = (AccountId, String, u64);
@@ -55,8 +60,8 @@ impl WorkflowSource {
         &self.runner
     }
 
-    /// The published versions of workflows, in one round of reads for those that are not cached.
-    pub(crate) async fn published(
+    /// The published versions of heads, in one round of reads for those that are not cached.
+    async fn published(
         &self,
         account: &AccountId,
         wanted: &[&Workflow],
@@ -249,7 +254,8 @@ impl Tool for WorkflowTool {
         };
         let target = &self.published.target;
         if cx.depth == 0 {
-            return self.runner.start(target.clone(), inputs, cx, false).output().await;
+            let run_id = RUN_ID.try_with(Clone::clone).unwrap_or_else(|_| new_run_id());
+            return self.runner.start(run_id, target.clone(), inputs, cx, false).output().await;
         }
         // Inside another workflow it is one node of that one's record, and ends with it.
         let allowed = cx.remaining();

@@ -12,14 +12,14 @@ use crate::{
     problem::GraphProblem,
     record::{Draft, Workflow, WorkflowFields},
     run_record::RunRecord,
-    runner::{RunHandle, Target, checked_inputs},
-    source::WorkflowSource,
+    runner::{RunHandle, Target, checked_inputs, new_run_id},
+    source::{RUN_ID, WorkflowSource},
     store::Store,
     validate,
 };
 use domain::{
-    AccountId, CallContext,
-    ports::{Clock, Condition},
+    AccountContext, AccountId, CallContext, ToolKind, ToolRef,
+    ports::{Assembly, Clock, Condition},
 };
 use serde_json::{Value, json};
 use std::{fmt, sync::Arc};
@@ -173,7 +173,7 @@ impl Workflows {
         let plan = off_thread(move || Plan::of(&graph)).await?.map_err(WorkflowError::Problems)?;
         let inputs = checked_inputs(&plan, inputs)?;
         let target = Target { workflow_id: id.to_owned(), version: None, plan: Arc::new(plan) };
-        Ok((draft, self.source.runner().start(target, inputs, cx, true)))
+        Ok((draft, self.source.runner().start(new_run_id(), target, inputs, cx, true)))
     }
 
     /// Notes that a debug run ended well, if the draft is still the one it ran.
@@ -200,7 +200,7 @@ impl Workflows {
         }
     }
 
-    /// Runs what is published.
+    /// Runs what is published, as every tool is called: through the assembler and the toolset.
     pub async fn run(
         &self,
         account: &AccountId,
@@ -209,14 +209,24 @@ impl Workflows {
         cx: &CallContext,
     ) -> Result<RunHandle, WorkflowError> {
         let workflow = self.get(account, id).await?;
-        let published = self.source.published(account, &[&workflow]).await?.pop().flatten();
-        let published = match published {
-            None => return Err(WorkflowError::NotPublished(workflow.tool_call_name)),
-            Some(Err(reason)) => return Err(WorkflowError::Corrupt { id: id.to_owned(), reason }),
-            Some(Ok(published)) => published,
+        if workflow.published.is_none() {
+            return Err(WorkflowError::NotPublished(workflow.tool_call_name));
+        }
+        let reference = ToolRef::new(ToolKind::WorkflowTool, id, workflow.tool_call_name);
+        let assembler = self.source.runner().engine.deps().assembler.get();
+        let assembler =
+            assembler.ok_or_else(|| WorkflowError::Internal("no assembler is bound".to_owned()))?;
+        let set =
+            assembler.assemble(Assembly::of(vec![reference]), &AccountContext::new(account.clone())).await;
+        let Some(name) = set.entries().first().map(|entry| entry.name.clone()) else {
+            let reason = set.problems().first().map(|p| p.message.clone()).unwrap_or_default();
+            return Err(WorkflowError::Corrupt { id: id.to_owned(), reason });
         };
-        let inputs = checked_inputs(&published.target.plan, inputs)?;
-        Ok(self.source.runner().start(published.target.clone(), inputs, cx, false))
+        let run_id = new_run_id();
+        let cancel = cx.cancel.child_token();
+        let cx = CallContext { cancel: cancel.clone(), ..cx.clone() };
+        let call = RUN_ID.scope(run_id.clone(), async move { set.invoke(&name, inputs, &cx).await });
+        Ok(RunHandle::spawn(run_id, None, cancel, call))
     }
 
     /// A page of the records of runs, the latest first, without their nodes.

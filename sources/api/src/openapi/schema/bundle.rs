@@ -44,21 +44,44 @@ struct Node {
 }
 
 impl Schemas<'_> {
+    /// Bundles members whose shared parts have at most `max_bytes`; `None` where they have more.
+    pub(in crate::openapi) fn bundle_whole(
+        &mut self,
+        members: Map<String, Value>,
+        max_bytes: usize,
+    ) -> Result<Option<Bundle>, Reason> {
+        let roots = roots_of(&members);
+        let (nodes, cut) = self.reachable(&roots, max_bytes, false)?;
+        Ok(cut
+            .is_empty()
+            .then(|| self.write(members, &roots, nodes, cut, false)))
+    }
+
     /// Bundles members, in at most `max_bytes` of shared parts.
     pub(in crate::openapi) fn bundle(
         &mut self,
         members: Map<String, Value>,
         max_bytes: usize,
     ) -> Result<Bundle, Reason> {
-        let mut roots = Vec::new();
-        members.values().for_each(|m| references(m, &mut roots));
+        let roots = roots_of(&members);
         let mut bare = false;
         let (mut nodes, mut cut) = self.reachable(&roots, max_bytes, bare)?;
         if !cut.is_empty() {
             bare = true;
             (nodes, cut) = self.reachable(&roots, max_bytes, bare)?;
         }
-        let mut plan = Plan::make(nodes, &roots);
+        Ok(self.write(members, &roots, nodes, cut, bare))
+    }
+
+    fn write(
+        &self,
+        members: Map<String, Value>,
+        roots: &[usize],
+        nodes: HashMap<usize, Node>,
+        cut: Vec<usize>,
+        bare: bool,
+    ) -> Bundle {
+        let mut plan = Plan::make(nodes, roots);
         let mut writer = Writer {
             parts: &self.parts,
             plan: &plan.nodes,
@@ -80,13 +103,13 @@ impl Schemas<'_> {
         }
         let recursive = plan.nodes.drain().any(|(_, node)| node.recursive);
         let cut = cut.into_iter().map(|id| self.parts[id].name.clone()).collect();
-        Ok(Bundle {
+        Bundle {
             members,
             defs,
             bare,
             cut,
             recursive,
-        })
+        }
     }
 
     /// The parts that can be reached, nearest first, and those for which there was no room.
@@ -328,6 +351,12 @@ fn clashes(value: &Value, beside: &Map<String, Value>) -> bool {
     let own = value.as_object();
     let clashing = |key: &String| !is_annotation(key) && own.is_none_or(|own| own.contains_key(key));
     beside.keys().any(clashing)
+}
+
+fn roots_of(members: &Map<String, Value>) -> Vec<usize> {
+    let mut roots = Vec::new();
+    members.values().for_each(|m| references(m, &mut roots));
+    roots
 }
 
 fn references(value: &Value, found: &mut Vec<usize>) {

@@ -26,10 +26,7 @@ impl Partition {
 
     /// The key of an item in this partition.
     pub fn key(&self, sk: impl Into<String>) -> Key {
-        Key {
-            pk: self.clone(),
-            sk: sk.into(),
-        }
+        Key { pk: self.clone(), sk: sk.into() }
     }
 }
 
@@ -100,6 +97,8 @@ kinds! {
     Run = "run", "apps";
     /// Uploads waiting to be used.
     Upload = "upl", "apps";
+    /// Flags of runs, for a short while.
+    Signal = "sig", "infra-local-queue";
     /// Counters of quotas and rate limits.
     Quota = "quota", "apps";
 }
@@ -159,11 +158,8 @@ mod tests {
 
     #[test]
     fn no_two_kinds_or_lookups_share_a_prefix() {
-        let prefixes: Vec<_> = Kind::ALL
-            .iter()
-            .map(|k| k.prefix())
-            .chain(Lookup::PREFIXES.iter().map(|(p, _)| *p))
-            .collect();
+        let prefixes: Vec<_> =
+            Kind::ALL.iter().map(|k| k.prefix()).chain(Lookup::PREFIXES.iter().map(|(p, _)| *p)).collect();
         assert_eq!(prefixes.iter().collect::<BTreeSet<_>>().len(), prefixes.len());
         assert!(prefixes.iter().all(|p| !p.contains('#')));
     }

@@ -1,5 +1,6 @@
 //! `Blobs`: bodies too large for a record or a reply.
 
+use crate::account::AccountId;
 use async_trait::async_trait;
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -82,5 +83,14 @@ pub trait Blobs: Send + Sync {
     async fn link(&self, key: &str, keep: Duration) -> Result<BlobLink, BlobError>;
 
     /// An address where anyone may PUT up to `max` bytes to `key` until it expires.
+    ///
+    /// An upload is for handing over: a store may drop it a day after the address has expired.
     async fn upload_link(&self, key: &str, max: u64, keep: Duration) -> Result<BlobLink, BlobError>;
+}
+
+/// Where the bytes of an upload are kept; none for a text that is no `upload_id`.
+pub fn upload_key(account: &AccountId, upload_id: &str) -> Option<String> {
+    let legal = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    let is_id = !upload_id.is_empty() && upload_id.len() <= 64 && upload_id.bytes().all(legal);
+    is_id.then(|| format!("{account}/upload/{upload_id}"))
 }

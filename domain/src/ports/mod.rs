@@ -15,10 +15,11 @@ mod retriever;
 mod signal;
 mod stdio_invoker;
 mod table;
+pub mod table_rules;
 
 pub use assembler::{Assembler, Assembly};
 pub use audit::{AuditRecord, AuditSink, NoAudit};
-pub use blobs::{Blob, BlobError, BlobInfo, BlobLink, Blobs};
+pub use blobs::{Blob, BlobError, BlobInfo, BlobLink, Blobs, upload_key};
 pub use chat_model::{
     ChatError, ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatRole, ChatStream, ChatTool, ToolCall,
     Usage,
@@ -29,5 +30,5 @@ pub use credentials::{CredentialError, Credentials};
 pub use queue::{Delivery, Queue, QueueError};
 pub use retriever::{Passage, RetrieveError, Retriever};
 pub use signal::{Signal, SignalError};
-pub use stdio_invoker::{StdioContext, StdioError, StdioInvoker, StdioServer};
+pub use stdio_invoker::{StdioContext, StdioError, StdioInvoker, StdioReply, StdioServer};
 pub use table::{Condition, Item, Order, Page, Query, Range, Table, TableError, Write, query_all};

@@ -10,11 +10,13 @@ use serde_json::Value;
 pub struct Item {
     /// Where it is.
     pub key: Key,
-    /// Counts the writes of this key, from 1. Deleting and writing anew starts again at 1.
+    /// Changes with every write of this key: 1 for the first, one more for each [`Table::write`],
+    /// [`Table::transact`] and [`Table::add`]; [`Table::write_many`] may skip ahead. Deleting and writing anew
+    /// starts again.
     pub version: u64,
-    /// From when on it counts as gone; readers never see it after that.
+    /// From when on it counts as gone, to the millisecond; readers never see it after that.
     pub expires_at: Option<Timestamp>,
-    /// Its content: a JSON object.
+    /// Its content: a JSON object, given back exactly as it was written, order of keys included.
     pub body: Value,
 }
 
@@ -65,30 +67,17 @@ pub enum Write {
 impl Write {
     /// An unconditional put without expiry.
     pub fn put(key: Key, body: Value) -> Self {
-        Self::Put {
-            key,
-            body,
-            expires_at: None,
-            condition: Condition::Always,
-        }
+        Self::Put { key, body, expires_at: None, condition: Condition::Always }
     }
 
     /// The same put under a condition.
     pub fn put_if(key: Key, body: Value, condition: Condition) -> Self {
-        Self::Put {
-            key,
-            body,
-            expires_at: None,
-            condition,
-        }
+        Self::Put { key, body, expires_at: None, condition }
     }
 
     /// An unconditional delete.
     pub fn delete(key: Key) -> Self {
-        Self::Delete {
-            key,
-            condition: Condition::Always,
-        }
+        Self::Delete { key, condition: Condition::Always }
     }
 
     /// Where it writes.
@@ -139,13 +128,7 @@ impl Query {
     /// The items of a partition whose sort keys begin with `prefix`, up to 100 a page.
     pub fn prefix(partition: Partition, prefix: impl Into<String>) -> Self {
         let range = Range::Prefix(prefix.into());
-        Self {
-            partition,
-            range,
-            order: Order::Ascending,
-            limit: 100,
-            cursor: None,
-        }
+        Self { partition, range, order: Order::Ascending, limit: 100, cursor: None }
     }
 
     /// The same query with another page size.
@@ -160,10 +143,7 @@ impl Query {
 
     /// The same query in the other order.
     pub fn descending(self) -> Self {
-        Self {
-            order: Order::Descending,
-            ..self
-        }
+        Self { order: Order::Descending, ..self }
     }
 }
 
@@ -210,6 +190,9 @@ impl TableError {
 }
 
 /// The store of records. Every read is strongly consistent.
+///
+/// What every store refuses (keys and bodies that are too long or too deep, malformed cursors) is in
+/// [`table_rules`](super::table_rules).
 #[async_trait]
 pub trait Table: Send + Sync {
     /// Reads one item.

@@ -135,40 +135,21 @@ impl Toolset {
             };
             match answer {
                 Ok(tool) => kept.push((reference, hash, tool)),
-                Err(Unresolved { code, message }) => problems.push(Problem {
-                    index,
-                    reference,
-                    code,
-                    message,
-                }),
+                Err(Unresolved { code, message }) => {
+                    problems.push(Problem { index, reference, code, message });
+                }
             }
         }
-        let wanted = kept
-            .iter()
-            .map(|(_, hash, tool)| names::Wanted::new(tool.spec(), hash))
-            .collect::<Vec<_>>();
+        let wanted =
+            kept.iter().map(|(_, hash, tool)| names::Wanted::new(tool.spec(), hash)).collect::<Vec<_>>();
         let names = names::assign(&wanted, reserved);
-        let by_name = names
-            .iter()
-            .enumerate()
-            .map(|(i, name)| (name.clone(), i))
-            .collect();
+        let by_name = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
         let entries = kept
             .into_iter()
             .zip(names)
-            .map(|((reference, _, tool), name)| ToolEntry {
-                name,
-                reference,
-                tool,
-            })
+            .map(|((reference, _, tool), name)| ToolEntry { name, reference, tool })
             .collect();
-        Self {
-            entries,
-            by_name,
-            problems,
-            approval,
-            runtime,
-        }
+        Self { entries, by_name, problems, approval, runtime }
     }
 
     /// The tools, in the order of their references.

@@ -25,10 +25,7 @@ fn main() -> ExitCode {
         let Ok(text) = std::fs::read_to_string(&path) else {
             continue;
         };
-        let name = path
-            .file_name()
-            .map(|n| n.to_string_lossy().into_owned())
-            .unwrap_or_default();
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let start = Instant::now();
         let compiled = compile(&text, &Options::default());
         let took = start.elapsed();
@@ -43,11 +40,7 @@ fn main() -> ExitCode {
             }
             Ok(compiled) => {
                 let totals = compiled.report.totals;
-                println!(
-                    "{name}: {} ({:.1} ms)",
-                    compiled.report.summary(),
-                    took.as_secs_f64() * 1e3
-                );
+                println!("{name}: {} ({:.1} ms)", compiled.report.summary(), took.as_secs_f64() * 1e3);
                 sum.add(&totals);
                 for operation in &compiled.report.operations {
                     if let Outcome::Lost { reason } = &operation.outcome {
@@ -60,12 +53,8 @@ fn main() -> ExitCode {
                         }
                     }
                 }
-                let warnings = compiled
-                    .report
-                    .operations
-                    .iter()
-                    .flat_map(|o| &o.warnings)
-                    .chain(&compiled.report.notes);
+                let warnings =
+                    compiled.report.operations.iter().flat_map(|o| &o.warnings).chain(&compiled.report.notes);
                 for warning in warnings {
                     *sum.warnings.entry(warning.code.to_string()).or_default() += 1;
                 }
@@ -114,10 +103,7 @@ fn documents(folder: &PathBuf) -> Vec<PathBuf> {
         .into_iter()
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|e| ["json", "yaml", "yml"].iter().any(|x| e == *x))
-        })
+        .filter(|path| path.extension().is_some_and(|e| ["json", "yaml", "yml"].iter().any(|x| e == *x)))
         .collect();
     found.sort();
     found

@@ -110,10 +110,8 @@ enum Family {
 
 fn family(root: &Map<String, Value>) -> Result<Family, DocumentError> {
     use crate::normal::Dialect;
-    let unknown = |key, found: &Value| DocumentError::Version {
-        key,
-        version: text::trimmed(&text::plain(found), 40),
-    };
+    let unknown =
+        |key, found: &Value| DocumentError::Version { key, version: text::trimmed(&text::plain(found), 40) };
     // YAML reads an unquoted `3.1` or `2.0` as a number.
     if let Some(found) = root.get("openapi") {
         let version = text::plain(found);

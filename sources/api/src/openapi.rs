@@ -48,13 +48,7 @@ pub(crate) fn compile(root: Value, dialect: Dialect, select: &Selection) -> Comp
         reports: Vec::new(),
     };
     walk.paths(&mut notes);
-    let Walk {
-        compiler,
-        matcher,
-        operations,
-        reports,
-        ..
-    } = walk;
+    let Walk { compiler, matcher, operations, reports, .. } = walk;
     notes.extend(compiler.into_notes());
     notes.extend(report_parts::selection_notes(&matcher));
     let needs_server = operations.iter().any(|o| o.servers.is_empty()) || operations.is_empty();
@@ -70,20 +64,12 @@ pub(crate) fn compile(root: Value, dialect: Dialect, select: &Selection) -> Comp
         notes: notes.finish(""),
         ..Report::default()
     };
-    Compiled {
-        document: Document { api, operations },
-        report,
-    }
+    Compiled { document: Document { api, operations }, report }
 }
 
 fn api(doc: &Doc, notes: &mut Warnings) -> Api {
     let info = object_or_empty(doc.get("info"));
-    let text = |key| {
-        info.get(key)
-            .filter(|v| v.is_string() || v.is_number())
-            .map(plain)
-            .unwrap_or_default()
-    };
+    let text = |key| info.get(key).filter(|v| v.is_string() || v.is_number()).map(plain).unwrap_or_default();
     Api {
         title: trimmed(&text("title"), MAX_TITLE),
         description: description(&text("description"), MAX_OPERATION_TEXT),
@@ -149,10 +135,7 @@ impl<'d> Walk<'d> {
             }
         };
         let Value::Object(map) = target.value else {
-            let message = format!(
-                "What stands under a path is {}, not an object.",
-                kind_of(target.value)
-            );
+            let message = format!("What stands under a path is {}, not an object.", kind_of(target.value));
             let reason = Reason::new(ReasonCode::Malformed, pointer.as_str(), message);
             return self.whole_path_lost(path, &pointer, reason);
         };
@@ -178,39 +161,20 @@ impl<'d> Walk<'d> {
     ) {
         let pointer = found.pointer.clone();
         let followed = self.doc.follow(found.value, found.pointer);
-        let id = followed
-            .as_ref()
-            .ok()
-            .and_then(|t| t.value.get("operationId"))
-            .and_then(Value::as_str);
+        let id = followed.as_ref().ok().and_then(|t| t.value.get("operationId")).and_then(Value::as_str);
         let claim = self.names.claim(id, method, path);
         let mut warnings = Warnings::default();
         operation::warn_of_name(&claim, &pointer, &mut warnings);
         let name = claim.into_name();
-        let operation = followed
-            .map_err(|p| p.into_reason(format!("{pointer}/$ref")))
-            .and_then(|target| {
-                let place = Place {
-                    path,
-                    item,
-                    item_pointer,
-                    method,
-                    name: &name,
-                };
-                let tags = operation::tags(target.value);
-                let candidate = Candidate {
-                    name: &name,
-                    method,
-                    path,
-                    tags: &tags,
-                };
-                if !self.matcher.takes(candidate) {
-                    return Ok(None);
-                }
-                self.compiler
-                    .compile(&place, &target, tags, &mut warnings)
-                    .map(Some)
-            });
+        let operation = followed.map_err(|p| p.into_reason(format!("{pointer}/$ref"))).and_then(|target| {
+            let place = Place { path, item, item_pointer, method, name: &name };
+            let tags = operation::tags(target.value);
+            let candidate = Candidate { name: &name, method, path, tags: &tags };
+            if !self.matcher.takes(candidate) {
+                return Ok(None);
+            }
+            self.compiler.compile(&place, &target, tags, &mut warnings).map(Some)
+        });
         let outcome = match operation {
             Ok(Some((operation, tokens))) => {
                 warnings.extend(review::of_tokens(tokens, &pointer));

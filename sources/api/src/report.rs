@@ -126,11 +126,8 @@ impl Report {
 
     /// Adds up what is in the report.
     pub(crate) fn add_up(&mut self) {
-        let mut totals = Totals {
-            operations: self.operations.len(),
-            warnings: self.notes.len(),
-            ..Totals::default()
-        };
+        let mut totals =
+            Totals { operations: self.operations.len(), warnings: self.notes.len(), ..Totals::default() };
         for operation in &self.operations {
             totals.warnings += operation.warnings.len();
             match operation.outcome {
@@ -149,21 +146,13 @@ impl Report {
 
 impl Reason {
     pub(crate) fn new(code: ReasonCode, pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            pointer: pointer.into(),
-            message: message.into(),
-        }
+        Self { code, pointer: pointer.into(), message: message.into() }
     }
 }
 
 impl Warning {
     pub(crate) fn new(code: WarningCode, pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            pointer: pointer.into(),
-            message: message.into(),
-        }
+        Self { code, pointer: pointer.into(), message: message.into() }
     }
 }
 

@@ -60,10 +60,7 @@ fn a_good_document_becomes_tools() {
 fn get_and_post_of_one_path_both_survive() {
     let operations = compiled(&good()).document.operations;
     let found: Vec<_> = operations.iter().map(|o| (o.method, o.name.as_str())).collect();
-    assert_eq!(
-        found,
-        [(Method::Get, "getWeather"), (Method::Post, "postWeather")]
-    );
+    assert_eq!(found, [(Method::Get, "getWeather"), (Method::Post, "postWeather")]);
 }
 
 #[test]
@@ -73,30 +70,10 @@ fn each_rule_is_checked_and_names_its_place() {
     // What to change, to what (nothing: removed), the code, the place.
     let table: Vec<(String, Option<Value>, NarrowCode, String)> = vec![
         ("/server".into(), None, NarrowCode::Server, "/server".into()),
-        (
-            "/server".into(),
-            Some(json!("")),
-            NarrowCode::Server,
-            "/server".into(),
-        ),
-        (
-            "/description".into(),
-            Some(json!(null)),
-            NarrowCode::Description,
-            "/description".into(),
-        ),
-        (
-            "/paths".into(),
-            Some(json!({})),
-            NarrowCode::Paths,
-            "/paths".into(),
-        ),
-        (
-            "/paths".into(),
-            Some(json!([])),
-            NarrowCode::Paths,
-            "/paths".into(),
-        ),
+        ("/server".into(), Some(json!("")), NarrowCode::Server, "/server".into()),
+        ("/description".into(), Some(json!(null)), NarrowCode::Description, "/description".into()),
+        ("/paths".into(), Some(json!({})), NarrowCode::Paths, "/paths".into()),
+        ("/paths".into(), Some(json!([])), NarrowCode::Paths, "/paths".into()),
         (
             "/paths/~1weather~1{city}".into(),
             Some(json!(1)),
@@ -110,60 +87,25 @@ fn each_rule_is_checked_and_names_its_place() {
             NarrowCode::OperationDescription,
             format!("{get}/description"),
         ),
-        (
-            format!("{get}/operationId"),
-            None,
-            NarrowCode::OperationId,
-            format!("{get}/operationId"),
-        ),
-        (
-            format!("{get}/parameters"),
-            Some(json!({})),
-            NarrowCode::Parameters,
-            format!("{get}/parameters"),
-        ),
-        (
-            first.clone(),
-            Some(json!("x")),
-            NarrowCode::Parameter,
-            first.clone(),
-        ),
-        (
-            format!("{first}/name"),
-            Some(json!(7)),
-            NarrowCode::ParameterName,
-            format!("{first}/name"),
-        ),
+        (format!("{get}/operationId"), None, NarrowCode::OperationId, format!("{get}/operationId")),
+        (format!("{get}/parameters"), Some(json!({})), NarrowCode::Parameters, format!("{get}/parameters")),
+        (first.clone(), Some(json!("x")), NarrowCode::Parameter, first.clone()),
+        (format!("{first}/name"), Some(json!(7)), NarrowCode::ParameterName, format!("{first}/name")),
         (
             format!("{first}/description"),
             None,
             NarrowCode::ParameterDescription,
             format!("{first}/description"),
         ),
-        (
-            format!("{first}/required"),
-            None,
-            NarrowCode::ParameterRequired,
-            format!("{first}/required"),
-        ),
+        (format!("{first}/required"), None, NarrowCode::ParameterRequired, format!("{first}/required")),
         (
             format!("{first}/required"),
             Some(json!("yes")),
             NarrowCode::ParameterRequired,
             format!("{first}/required"),
         ),
-        (
-            format!("{first}/in"),
-            Some(json!("body")),
-            NarrowCode::ParameterIn,
-            format!("{first}/in"),
-        ),
-        (
-            format!("{first}/type"),
-            Some(json!("string")),
-            NarrowCode::ParameterType,
-            format!("{first}/type"),
-        ),
+        (format!("{first}/in"), Some(json!("body")), NarrowCode::ParameterIn, format!("{first}/in")),
+        (format!("{first}/type"), Some(json!("string")), NarrowCode::ParameterType, format!("{first}/type")),
     ];
     for (change, to, code, place) in table {
         let mut document = good();
@@ -189,14 +131,7 @@ fn all_violations_are_told_in_the_order_of_the_rules_with_their_interface() {
     document["paths"]["/weather/{city}"]["get"]["parameters"][1]["type"] = json!("number");
     let found = errors(&document);
     let codes: Vec<_> = found.iter().map(|e| e.code).collect();
-    assert_eq!(
-        codes,
-        [
-            NarrowCode::Server,
-            NarrowCode::ParameterType,
-            NarrowCode::DuplicateOperationId
-        ]
-    );
+    assert_eq!(codes, [NarrowCode::Server, NarrowCode::ParameterType, NarrowCode::DuplicateOperationId]);
     assert_eq!(found[1].interface.as_deref(), Some("GET /weather/{city}"));
     assert_eq!(
         found[2].to_string(),
@@ -213,20 +148,10 @@ fn what_the_protocol_allows_is_allowed() {
     let operations = compiled(&document).document.operations;
     let open = operations.iter().find(|o| o.name == "open").unwrap();
     // A placeholder without a parameter is text; a post always has a JSON object.
-    assert_eq!(
-        serde_json::to_value(&open.path[1]).unwrap(),
-        json!([{"literal": "%7Bx%7D"}])
-    );
+    assert_eq!(serde_json::to_value(&open.path[1]).unwrap(), json!([{"literal": "%7Bx%7D"}]));
     let body = open.body.as_ref().unwrap();
     assert!(body.required && body.args == BodyArgs::Spread { fields: vec![] });
-    assert!(
-        operations
-            .iter()
-            .find(|o| o.name == "plain")
-            .unwrap()
-            .body
-            .is_none()
-    );
+    assert!(operations.iter().find(|o| o.name == "plain").unwrap().body.is_none());
 }
 
 #[test]
@@ -252,19 +177,12 @@ fn a_credential_is_no_argument_and_doubles_stay_apart() {
         parameter("city", "request_body"),
     ]);
     let operation = compiled(&document).document.operations.remove(0);
-    let args: Vec<_> = operation.args_schema.value()["properties"]
-        .as_object()
-        .unwrap()
-        .keys()
-        .cloned()
-        .collect();
+    let args: Vec<_> =
+        operation.args_schema.value()["properties"].as_object().unwrap().keys().cloned().collect();
     assert_eq!(args, ["city_query", "city", "body"]);
     assert_eq!(operation.withheld[0].name, "Authorization");
     assert_eq!(operation.withheld[0].location, Location::Header);
-    assert_eq!(
-        operation.args_schema.value()["properties"]["body"]["required"],
-        json!(["city"])
-    );
+    assert_eq!(operation.args_schema.value()["properties"]["body"]["required"], json!(["city"]));
 }
 
 #[test]
@@ -273,16 +191,9 @@ fn what_is_no_document_says_why() {
     assert_eq!(error(" \u{feff}"), DocumentError::Empty);
     assert!(matches!(error("[]"), DocumentError::NotAnObject("a list")));
     assert_eq!(error("{}"), DocumentError::Unrecognised);
-    let DocumentError::Syntax {
-        format, line, column, ..
-    } = error("{\n \"server\": }")
-    else {
-        panic!()
-    };
+    let DocumentError::Syntax { format, line, column, .. } = error("{\n \"server\": }") else { panic!() };
     assert_eq!((format, line, column), ("JSON", 2, 12));
-    let DocumentError::Syntax { format, line, .. } = error("a: b\n  c: [\n") else {
-        panic!()
-    };
+    let DocumentError::Syntax { format, line, .. } = error("a: b\n  c: [\n") else { panic!() };
     assert_eq!((format, line), ("YAML", 2));
     let yaml = "server: https://x.example\ndescription: d\npaths: {/a: {}}\n";
     assert!(matches!(error(yaml), DocumentError::Narrow(e) if e.0[0].code == NarrowCode::NotJson));

@@ -75,16 +75,8 @@ impl Arguments {
             required: Vec::new(),
         };
         for (draft, arg) in drafts.into_iter().zip(args) {
-            out.add(
-                &arg,
-                &draft.parameter.name,
-                draft.schema,
-                draft.parameter.required,
-            );
-            out.parameters.push(Parameter {
-                arg,
-                ..draft.parameter
-            });
+            out.add(&arg, &draft.parameter.name, draft.schema, draft.parameter.required);
+            out.parameters.push(Parameter { arg, ..draft.parameter });
         }
         if let Some(body) = body {
             out.add_body(body, &mut names, &wire);
@@ -133,21 +125,13 @@ impl Arguments {
             }
             BodyArgs::Spread { fields: list }
         } else {
-            let arg = if names.is_free("body") {
-                "body"
-            } else {
-                "request_body"
-            };
+            let arg = if names.is_free("body") { "body" } else { "request_body" };
             let arg = names.claim(arg, "whole");
             self.add(&arg, &arg, body.schema, body.required);
             BodyArgs::Whole { arg }
         };
-        self.body = Some(Body {
-            required: body.required,
-            media_type: body.media_type,
-            kind: body.kind,
-            args,
-        });
+        self.body =
+            Some(Body { required: body.required, media_type: body.media_type, kind: body.kind, args });
     }
 }
 
@@ -173,10 +157,7 @@ struct Names {
 
 impl Names {
     fn new(naming: Naming) -> Self {
-        Self {
-            naming,
-            taken: UniqueNames::default(),
-        }
+        Self { naming, taken: UniqueNames::default() }
     }
 
     fn legal(&self, name: &str) -> String {
@@ -307,10 +288,7 @@ mod tests {
             draft("id", Location::Path),
             draft("id_query", Location::Header),
         ];
-        assert_eq!(
-            args(drafts, None),
-            ["id_cookie", "id_query", "id", "id_query_header"]
-        );
+        assert_eq!(args(drafts, None), ["id_cookie", "id_query", "id", "id_query_header"]);
     }
 
     #[test]
@@ -319,10 +297,7 @@ mod tests {
         let drafts = names.iter().map(|n| draft(n, Location::Query)).collect();
         let assembled = Arguments::assemble(drafts, None, Naming::Legal);
         let keys: Vec<_> = assembled.properties.keys().map(String::as_str).collect();
-        assert_eq!(
-            keys,
-            ["filter_name", "top", "top_query", "X-Trace", "gr_e", "query"]
-        );
+        assert_eq!(keys, ["filter_name", "top", "top_query", "X-Trace", "gr_e", "query"]);
         assert_eq!(assembled.properties["query"]["description"], "`城市`");
         assert_eq!(assembled.parameters[5].name, "城市");
         assert_eq!(legal_name(&"x".repeat(80)).len(), 64);
@@ -331,21 +306,12 @@ mod tests {
     #[test]
     fn a_body_is_spread_only_where_nothing_collides_and_nothing_is_forced() {
         let spread = body(&["name", "tag"], &["name"], true);
-        assert_eq!(
-            args(vec![draft("id", Location::Path)], Some(spread)),
-            ["id", "name", "tag"]
-        );
+        assert_eq!(args(vec![draft("id", Location::Path)], Some(spread)), ["id", "name", "tag"]);
         let colliding = body(&["id", "tag"], &[], true);
-        assert_eq!(
-            args(vec![draft("id", Location::Path)], Some(colliding)),
-            ["id", "body"]
-        );
+        assert_eq!(args(vec![draft("id", Location::Path)], Some(colliding)), ["id", "body"]);
         let optional = body(&["name"], &["name"], false);
         assert_eq!(args(vec![], Some(optional)), ["body"]);
         let both = body(&["body"], &[], true);
-        assert_eq!(
-            args(vec![draft("body", Location::Query)], Some(both)),
-            ["body", "request_body"]
-        );
+        assert_eq!(args(vec![draft("body", Location::Query)], Some(both)), ["body", "request_body"]);
     }
 }

@@ -41,9 +41,7 @@ pub(crate) fn annotations(method: Method, name: &str, path: &str) -> Annotations
 
 /// The first word of the name and the first word of the last literal of the path: where verbs stand.
 fn verbs(name: &str, path: &str) -> impl Iterator<Item = String> + use<> {
-    let last = path
-        .rsplit(['/', ':'])
-        .find(|s| !s.is_empty() && !s.starts_with('{'));
+    let last = path.rsplit(['/', ':']).find(|s| !s.is_empty() && !s.starts_with('{'));
     let name = name.rsplit(['.', '/']).next();
     let words = [name, last].map(|text| text.and_then(first_word));
     words.into_iter().flatten()
@@ -52,11 +50,8 @@ fn verbs(name: &str, path: &str) -> impl Iterator<Item = String> + use<> {
 /// `deletePet`, `delete_pet` and `Delete-Pet` begin with `delete`; `clearance` does not begin with `clear`.
 fn first_word(text: &str) -> Option<String> {
     let text = text.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
-    let end = text
-        .char_indices()
-        .skip(1)
-        .find(|(_, c)| !c.is_ascii_lowercase())
-        .map_or(text.len(), |(at, _)| at);
+    let end =
+        text.char_indices().skip(1).find(|(_, c)| !c.is_ascii_lowercase()).map_or(text.len(), |(at, _)| at);
     let word = text.get(..end)?.to_ascii_lowercase();
     (!word.is_empty()).then_some(word)
 }

@@ -68,11 +68,7 @@ impl OperationNames {
             return Claim::Given(id.to_owned());
         }
         let name = self.0.claim(made_up(method, path));
-        if id.is_some() {
-            Claim::Unusable(name)
-        } else {
-            Claim::Missing(name)
-        }
+        if id.is_some() { Claim::Unusable(name) } else { Claim::Missing(name) }
     }
 }
 
@@ -93,10 +89,7 @@ fn made_up(method: Method, path: &str) -> String {
             if i > 0 {
                 name.push_str("_by");
             }
-            for word in piece
-                .split(|c: char| !c.is_ascii_alphanumeric())
-                .filter(|w| !w.is_empty())
-            {
+            for word in piece.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()) {
                 name.push('_');
                 name.push_str(word);
             }
@@ -114,22 +107,10 @@ mod tests {
     fn names_come_from_the_document_or_from_method_and_path() {
         let mut names = OperationNames::default();
         let mut claim = |id, path| names.claim(id, Method::Get, path);
-        assert_eq!(
-            claim(Some(" listPets "), "/pets"),
-            Claim::Given("listPets".into())
-        );
-        assert_eq!(
-            claim(Some("listPets"), "/v2/pets"),
-            Claim::Unusable("get_v2_pets".into())
-        );
-        assert_eq!(
-            claim(None, "/pets/{id}/toys"),
-            Claim::Missing("get_pets_by_id_toys".into())
-        );
-        assert_eq!(
-            claim(Some(""), "/pets/{id}/toys/"),
-            Claim::Missing("get_pets_by_id_toys_2".into())
-        );
+        assert_eq!(claim(Some(" listPets "), "/pets"), Claim::Given("listPets".into()));
+        assert_eq!(claim(Some("listPets"), "/v2/pets"), Claim::Unusable("get_v2_pets".into()));
+        assert_eq!(claim(None, "/pets/{id}/toys"), Claim::Missing("get_pets_by_id_toys".into()));
+        assert_eq!(claim(Some(""), "/pets/{id}/toys/"), Claim::Missing("get_pets_by_id_toys_2".into()));
         assert_eq!(claim(None, "/"), Claim::Missing("get".into()));
     }
 }

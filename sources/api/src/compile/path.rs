@@ -181,12 +181,7 @@ mod tests {
             Part::Parameter(name) => format!("<{name}>"),
         };
         let segment = |s: &Segment| s.0.iter().map(part).collect::<String>();
-        template
-            .segments
-            .iter()
-            .map(segment)
-            .collect::<Vec<_>>()
-            .join("/")
+        template.segments.iter().map(segment).collect::<Vec<_>>().join("/")
     }
 
     #[test]
@@ -214,10 +209,7 @@ mod tests {
     #[test]
     fn queries_and_fragments_in_paths_are_taken_out() {
         let t = Template::parse("/?Action=Run&Id={id}&flag#Action=Run").unwrap();
-        assert_eq!(
-            t.fixed_query,
-            [("Action".into(), "Run".into()), ("flag".into(), String::new())]
-        );
+        assert_eq!(t.fixed_query, [("Action".into(), "Run".into()), ("flag".into(), String::new())]);
         assert_eq!(t.query_placeholders, [("Id".into(), "id".into())]);
         assert!(t.fragment);
         assert_eq!(Template::parse("/x?filter=a{b}c"), None);

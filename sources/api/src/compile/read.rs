@@ -32,27 +32,19 @@ pub(super) fn read(text: &str) -> Result<Read, DocumentError> {
     if text.len() > MAX_DOCUMENT_BYTES {
         return Err(DocumentError::TooLarge(text.len()));
     }
-    let text = text
-        .trim_start_matches('\u{feff}')
-        .trim_end_matches(['\0', '\u{feff}']);
+    let text = text.trim_start_matches('\u{feff}').trim_end_matches(['\0', '\u{feff}']);
     if text.trim().is_empty() {
         return Err(DocumentError::Empty);
     }
     let error = match serde_json::from_str(text) {
         Ok(value) => {
-            return Ok(Read {
-                value,
-                not_json: None,
-            });
+            return Ok(Read { value, not_json: None });
         }
         Err(error) => syntax_of_json(&error),
     };
     let was_meant = text.trim_start().starts_with(['{', '[']);
     match read_yaml(text) {
-        Ok(value) => Ok(Read {
-            value,
-            not_json: Some(NotJson { error, was_meant }),
-        }),
+        Ok(value) => Ok(Read { value, not_json: Some(NotJson { error, was_meant }) }),
         Err(_) if was_meant => Err(error),
         Err(yaml) => Err(yaml),
     }

@@ -39,20 +39,12 @@ pub(crate) fn server_notes(servers: &[Server]) -> Vec<Warning> {
     let mut notes = Vec::new();
     match Server::first_address(servers) {
         Err(problem) => {
-            let at = if problem == ServerProblem::Missing {
-                ""
-            } else {
-                "/servers/0"
-            };
+            let at = if problem == ServerProblem::Missing { "" } else { "/servers/0" };
             notes.push(Warning::new(WarningCode::NoServer, at, format!("{problem}.")));
         }
         Ok(first) if servers.len() > 1 => {
-            let others: Vec<&str> = servers
-                .iter()
-                .map(|s| s.url.as_str())
-                .filter(|u| *u != first)
-                .take(10)
-                .collect();
+            let others: Vec<&str> =
+                servers.iter().map(|s| s.url.as_str()).filter(|u| *u != first).take(10).collect();
             let message = format!(
                 "The document names {} servers: {first} is used unless another is given as `server` ({}).",
                 servers.len(),

@@ -82,10 +82,7 @@ impl Selection {
 
     /// The selection at work on a document.
     pub(crate) fn matcher(&self) -> Matcher<'_> {
-        Matcher {
-            terms: &self.terms,
-            used: vec![false; self.terms.len()],
-        }
+        Matcher { terms: &self.terms, used: vec![false; self.terms.len()] }
     }
 }
 
@@ -127,10 +124,7 @@ impl Term {
             require_literal_leading_dot: false,
         };
         match self.kind {
-            Kind::Tag => candidate
-                .tags
-                .iter()
-                .any(|t| self.pattern.matches_with(t, IN_NAMES)),
+            Kind::Tag => candidate.tags.iter().any(|t| self.pattern.matches_with(t, IN_NAMES)),
             Kind::Path => self.pattern.matches_with(candidate.path, IN_PATHS),
             Kind::Method => self.pattern.as_str() == candidate.method.key(),
             Kind::Id => self.pattern.matches_with(candidate.name, IN_NAMES),
@@ -146,10 +140,7 @@ impl FromStr for Selection {
             return Err(SelectionError::TooLong(expression.len()));
         }
         let words = expression.split(|c: char| c.is_whitespace() || c == ',');
-        let terms = words
-            .filter(|w| !w.is_empty())
-            .map(term)
-            .collect::<Result<_, _>>()?;
+        let terms = words.filter(|w| !w.is_empty()).map(term).collect::<Result<_, _>>()?;
         Ok(Self { terms })
     }
 }
@@ -172,24 +163,13 @@ fn term(text: &str) -> Result<Term, SelectionError> {
     if value.is_empty() {
         return Err(SelectionError::Empty(text.to_owned()));
     }
-    let value = if kind == Kind::Method {
-        value.to_ascii_lowercase()
-    } else {
-        value.to_owned()
-    };
+    let value = if kind == Kind::Method { value.to_ascii_lowercase() } else { value.to_owned() };
     if kind == Kind::Method && !Method::ALL.iter().any(|m| m.key() == value) {
         return Err(SelectionError::Method(value));
     }
-    let pattern = Pattern::new(&value).map_err(|e| SelectionError::Pattern {
-        pattern: value.clone(),
-        message: e.msg.to_owned(),
-    })?;
-    Ok(Term {
-        text: text.to_owned(),
-        kind,
-        negated,
-        pattern,
-    })
+    let pattern = Pattern::new(&value)
+        .map_err(|e| SelectionError::Pattern { pattern: value.clone(), message: e.msg.to_owned() })?;
+    Ok(Term { text: text.to_owned(), kind, negated, pattern })
 }
 
 impl PartialEq for Term {
@@ -212,12 +192,7 @@ mod tests {
     fn takes(expression: &str, name: &str, method: Method, path: &str, tags: &[&str]) -> bool {
         let tags: Vec<String> = tags.iter().map(|t| (*t).to_owned()).collect();
         let selection: Selection = expression.parse().unwrap();
-        selection.matcher().takes(Candidate {
-            name,
-            method,
-            path,
-            tags: &tags,
-        })
+        selection.matcher().takes(Candidate { name, method, path, tags: &tags })
     }
 
     #[test]
@@ -236,14 +211,9 @@ mod tests {
         ] {
             assert!(pet(yes), "{yes}");
         }
-        for no in [
-            "getPets",
-            "tag:users",
-            "tag:pets method:post",
-            "path:/pets",
-            "path:/*",
-            "tag:pets !getPet",
-        ] {
+        for no in
+            ["getPets", "tag:users", "tag:pets method:post", "path:/pets", "path:/*", "tag:pets !getPet"]
+        {
             assert!(!pet(no), "{no}");
         }
     }
@@ -261,12 +231,7 @@ mod tests {
     fn terms_that_fit_nothing_are_known() {
         let selection: Selection = "tag:pets id:nothing".parse().unwrap();
         let tags = ["pets".to_owned()];
-        let candidate = Candidate {
-            name: "a",
-            method: Method::Get,
-            path: "/",
-            tags: &tags,
-        };
+        let candidate = Candidate { name: "a", method: Method::Get, path: "/", tags: &tags };
         let mut matcher = selection.matcher();
         assert!(!matcher.takes(candidate));
         assert_eq!(matcher.unused().collect::<Vec<_>>(), ["id:nothing"]);

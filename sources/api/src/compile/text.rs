@@ -59,9 +59,8 @@ pub(crate) fn trimmed(text: &str, max: usize) -> String {
         return text.to_owned();
     };
     let head = &text[..cut];
-    let sentence = head
-        .rfind(['.', '。', '\n'])
-        .map(|at| at + head[at..].chars().next().map_or(1, char::len_utf8));
+    let sentence =
+        head.rfind(['.', '。', '\n']).map(|at| at + head[at..].chars().next().map_or(1, char::len_utf8));
     match sentence {
         Some(end) if end * 2 >= cut => head[..end].trim_end().to_owned(),
         _ => {

@@ -156,10 +156,8 @@ pub(super) fn check(root: &Map<String, Value>) -> Result<Narrow<'_>, NarrowError
             }
         }
         other => {
-            let message = format!(
-                "`paths` must be an object that is not empty; it is {}.",
-                found_kind(other)
-            );
+            let message =
+                format!("`paths` must be an object that is not empty; it is {}.", found_kind(other));
             checker.add(NarrowCode::Paths, None, "/paths", message);
         }
     }
@@ -169,12 +167,7 @@ pub(super) fn check(root: &Map<String, Value>) -> Result<Narrow<'_>, NarrowError
         .filter_map(|(path, method, operation)| checker.interface(path, method, operation, &mut ids))
         .collect();
     if checker.errors.is_empty() {
-        Ok(Narrow {
-            server,
-            description,
-            interfaces,
-            dropped,
-        })
+        Ok(Narrow { server, description, interfaces, dropped })
     } else {
         Err(NarrowErrors(checker.errors))
     }
@@ -204,12 +197,7 @@ impl Checker {
         match root.get(key) {
             Some(Value::String(text)) if !text.is_empty() => text,
             Some(Value::String(_)) => {
-                self.add(
-                    code,
-                    None,
-                    &format!("/{key}"),
-                    format!("`{key}` must not be empty."),
-                );
+                self.add(code, None, &format!("/{key}"), format!("`{key}` must not be empty."));
                 ""
             }
             other => {
@@ -229,10 +217,8 @@ impl Checker {
     ) {
         let pointer = format!("/paths/{}", escaped(path));
         let Value::Object(item) = item else {
-            let message = format!(
-                "What stands under the path `{path}` must be an object; it is {}.",
-                kind_of(item)
-            );
+            let message =
+                format!("What stands under the path `{path}` must be an object; it is {}.", kind_of(item));
             self.add(NarrowCode::NotAnObject, None, &pointer, message);
             return;
         };
@@ -242,12 +228,7 @@ impl Checker {
                 Some(other) => {
                     let message = format!("An operation must be an object; it is {}.", kind_of(other));
                     let at = format!("{pointer}/{}", method.key());
-                    self.add(
-                        NarrowCode::NotAnObject,
-                        Some(&format!("{method} {path}")),
-                        &at,
-                        message,
-                    );
+                    self.add(NarrowCode::NotAnObject, Some(&format!("{method} {path}")), &at, message);
                 }
                 None => {}
             }
@@ -256,11 +237,7 @@ impl Checker {
             Method::ALL.iter().any(|m| m.key().eq_ignore_ascii_case(key))
                 && !matches!(key.as_str(), "get" | "post")
         };
-        dropped.extend(
-            item.keys()
-                .filter(is_other_method)
-                .map(|key| (path, key.as_str())),
-        );
+        dropped.extend(item.keys().filter(is_other_method).map(|key| (path, key.as_str())));
     }
 
     fn interface<'a>(
@@ -272,25 +249,14 @@ impl Checker {
     ) -> Option<Interface<'a>> {
         let name = format!("{method} {path}");
         let at = format!("/paths/{}/{}", escaped(path), method.key());
-        let description = self.text(
-            operation,
-            "description",
-            &name,
-            &at,
-            NarrowCode::OperationDescription,
-        );
+        let description = self.text(operation, "description", &name, &at, NarrowCode::OperationDescription);
         let operation_id = self.text(operation, "operationId", &name, &at, NarrowCode::OperationId);
         let list = match operation.get("parameters") {
             None => &[][..],
             Some(Value::Array(list)) => list,
             Some(other) => {
                 let message = format!("`parameters` must be a list or absent; it is {}.", kind_of(other));
-                self.add(
-                    NarrowCode::Parameters,
-                    Some(&name),
-                    &format!("{at}/parameters"),
-                    message,
-                );
+                self.add(NarrowCode::Parameters, Some(&name), &format!("{at}/parameters"), message);
                 &[]
             }
         };
@@ -305,13 +271,7 @@ impl Checker {
         for (i, parameter) in list.iter().enumerate() {
             parameters.extend(self.parameter(parameter, &name, &format!("{at}/parameters/{i}")));
         }
-        Some(Interface {
-            path,
-            method,
-            description: description?,
-            operation_id: operation_id?,
-            parameters,
-        })
+        Some(Interface { path, method, description: description?, operation_id: operation_id?, parameters })
     }
 
     fn parameter<'a>(&mut self, value: &'a Value, interface: &str, at: &str) -> Option<NarrowParameter<'a>> {
@@ -321,25 +281,14 @@ impl Checker {
             return None;
         };
         let name = self.text(map, "name", interface, at, NarrowCode::ParameterName);
-        let description = self.text(
-            map,
-            "description",
-            interface,
-            at,
-            NarrowCode::ParameterDescription,
-        );
+        let description = self.text(map, "description", interface, at, NarrowCode::ParameterDescription);
         let required = map.get("required").and_then(Value::as_bool);
         if required.is_none() {
             let message = format!(
                 "A parameter's `required` must be true or false; it is {}.",
                 found_kind(map.get("required"))
             );
-            self.add(
-                NarrowCode::ParameterRequired,
-                Some(interface),
-                &format!("{at}/required"),
-                message,
-            );
+            self.add(NarrowCode::ParameterRequired, Some(interface), &format!("{at}/required"), message);
         }
         let place = match map.get("in").and_then(Value::as_str) {
             Some("path") => Some(Place::Path),
@@ -350,12 +299,7 @@ impl Checker {
             _ => {
                 let message =
                     "A parameter's `in` must be path, query, header, cookie or request_body.".to_owned();
-                self.add(
-                    NarrowCode::ParameterIn,
-                    Some(interface),
-                    &format!("{at}/in"),
-                    message,
-                );
+                self.add(NarrowCode::ParameterIn, Some(interface), &format!("{at}/in"), message);
                 None
             }
         };
@@ -366,12 +310,7 @@ impl Checker {
             Some("bool") => Some(Type::Bool),
             _ => {
                 let message = "A parameter's `type` must be str, int, float or bool.".to_owned();
-                self.add(
-                    NarrowCode::ParameterType,
-                    Some(interface),
-                    &format!("{at}/type"),
-                    message,
-                );
+                self.add(NarrowCode::ParameterType, Some(interface), &format!("{at}/type"), message);
                 None
             }
         };
@@ -397,11 +336,7 @@ impl Checker {
         if let Some(Value::String(text)) = found {
             return Some(text);
         }
-        let whose = if at.contains("/parameters/") {
-            "A parameter's"
-        } else {
-            "The operation's"
-        };
+        let whose = if at.contains("/parameters/") { "A parameter's" } else { "The operation's" };
         let message = format!("{whose} `{key}` must be a text; it is {}.", found_kind(found));
         self.add(code, Some(interface), &format!("{at}/{key}"), message);
         None

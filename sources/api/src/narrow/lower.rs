@@ -35,12 +35,8 @@ pub(super) fn lower(narrow: &Narrow<'_>, select: &Selection) -> Compiled {
     for interface in &narrow.interfaces {
         let claim = names.claim(Some(interface.operation_id), interface.method, interface.path);
         let (operation, warnings) = lower_interface(interface, claim);
-        let candidate = Candidate {
-            name: &operation.name,
-            method: interface.method,
-            path: interface.path,
-            tags: &[],
-        };
+        let candidate =
+            Candidate { name: &operation.name, method: interface.method, path: interface.path, tags: &[] };
         let selected = matcher.takes(candidate);
         reports.push(OperationReport {
             name: operation.name.clone(),
@@ -70,10 +66,7 @@ pub(super) fn lower(narrow: &Narrow<'_>, select: &Selection) -> Compiled {
         notes,
         ..Report::default()
     };
-    Compiled {
-        document: Document { api, operations },
-        report,
-    }
+    Compiled { document: Document { api, operations }, report }
 }
 
 fn lower_interface(interface: &Interface<'_>, claim: Claim) -> (Operation, Vec<Warning>) {
@@ -81,20 +74,12 @@ fn lower_interface(interface: &Interface<'_>, claim: Claim) -> (Operation, Vec<W
     let mut warnings = Warnings::default();
     if !matches!(claim, Claim::Given(_)) {
         let at = format!("{pointer}/operationId");
-        warnings.add(
-            WarningCode::MadeUpName,
-            at,
-            "The operationId is not usable: a name was made up.",
-        );
+        warnings.add(WarningCode::MadeUpName, at, "The operationId is not usable: a name was made up.");
     }
     let name = claim.into_name();
     let mut template = Template::parse(interface.path).unwrap_or_default();
-    let has_path_parameter = |name: &str| {
-        interface
-            .parameters
-            .iter()
-            .any(|p| p.place == Place::Path && p.name == name)
-    };
+    let has_path_parameter =
+        |name: &str| interface.parameters.iter().any(|p| p.place == Place::Path && p.name == name);
     template.literal_unless(has_path_parameter);
     let (drafts, withheld) = parameters(interface, &pointer, &mut warnings);
     let arguments = Arguments::assemble(drafts, body(interface), Naming::AsWritten);
@@ -143,11 +128,7 @@ fn parameters(
         if policy::is_withheld(p.name, location) {
             let at = format!("{pointer}/parameters/{i}");
             warnings.push(policy::withheld_warning(p.name, location, &at));
-            withheld.push(Withheld {
-                name: p.name.to_owned(),
-                location,
-                required: p.required,
-            });
+            withheld.push(Withheld { name: p.name.to_owned(), location, required: p.required });
             continue;
         }
         let draft = ParameterDraft {
@@ -170,26 +151,14 @@ fn parameters(
 
 /// A JSON object of the `request_body` parameters. A post always has one, be it `{}`; a get only with fields.
 fn body(interface: &Interface<'_>) -> Option<BodyDraft> {
-    let of_body = || {
-        interface
-            .parameters
-            .iter()
-            .filter(|p| p.place == Place::RequestBody)
-    };
+    let of_body = || interface.parameters.iter().filter(|p| p.place == Place::RequestBody);
     if interface.method == Method::Get && of_body().next().is_none() {
         return None;
     }
     let last: IndexMap<&str, &NarrowParameter<'_>> = of_body().map(|p| (p.name, p)).collect();
     let fields = Fields {
-        properties: last
-            .iter()
-            .map(|(name, p)| ((*name).to_owned(), schema_of(p)))
-            .collect(),
-        required: last
-            .values()
-            .filter(|p| p.required)
-            .map(|p| p.name.to_owned())
-            .collect(),
+        properties: last.iter().map(|(name, p)| ((*name).to_owned(), schema_of(p))).collect(),
+        required: last.values().filter(|p| p.required).map(|p| p.name.to_owned()).collect(),
     };
     let schema = Arguments::schema(fields.properties.clone(), &fields.required, Map::new());
     Some(BodyDraft {
@@ -222,9 +191,7 @@ fn dropped(path: &str, key: &str) -> OperationReport {
         name: String::new(),
         method: key.to_owned(),
         path: path.to_owned(),
-        outcome: Outcome::Lost {
-            reason: Reason::new(ReasonCode::Method, pointer.as_str(), message),
-        },
+        outcome: Outcome::Lost { reason: Reason::new(ReasonCode::Method, pointer.as_str(), message) },
         pointer,
         warnings: Vec::new(),
     }

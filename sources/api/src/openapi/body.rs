@@ -47,10 +47,7 @@ impl<'d> Reader<'_, 'd> {
             return Ok(None);
         };
         let at = format!("{pointer}/requestBody");
-        let target = self
-            .doc
-            .follow(value, at.clone())
-            .map_err(|p| p.into_reason(format!("{at}/$ref")))?;
+        let target = self.doc.follow(value, at.clone()).map_err(|p| p.into_reason(format!("{at}/$ref")))?;
         let at = At::pointer(&target.pointer);
         let Some(body) = target.value.as_object() else {
             self.drop_body(&at, "The request body is not an object");
@@ -74,8 +71,7 @@ impl<'d> Reader<'_, 'd> {
         let pointer = at.name("schema").to_string();
         let source = schema.map(|value| Target { value, pointer });
         let encoding = described.get("encoding").and_then(Value::as_object);
-        self.draft(media, source.as_ref(), encoding, flag(body.get("required")), said)
-            .map(Some)
+        self.draft(media, source.as_ref(), encoding, flag(body.get("required")), said).map(Some)
     }
 
     /// The body of a 2.0 operation, in the first media type it consumes that we can write.
@@ -90,13 +86,9 @@ impl<'d> Reader<'_, 'd> {
         let pointer = format!("{}/schema", parameter.pointer);
         let source = map.get("schema").map(|value| Target { value, pointer });
         let is_text = |s: &Target<'_>| s.value.get("type").is_some_and(|t| t == "string");
-        let best = consumes
-            .iter()
-            .copied()
-            .filter(|m| !matches!(family(m), Family::UrlEncoded | Family::Multipart));
-        let media = best
-            .min_by_key(|media| family(media))
-            .unwrap_or("application/json");
+        let best =
+            consumes.iter().copied().filter(|m| !matches!(family(m), Family::UrlEncoded | Family::Multipart));
+        let media = best.min_by_key(|media| family(media)).unwrap_or("application/json");
         // A list of everything under the sun says nothing: an object is JSON.
         let media = if source.as_ref().is_some_and(|s| !is_text(s)) && matches!(family(media), Family::Binary)
         {
@@ -104,14 +96,8 @@ impl<'d> Reader<'_, 'd> {
         } else {
             media
         };
-        self.draft(
-            media,
-            source.as_ref(),
-            None,
-            flag(map.get("required")),
-            text_of(map, "description"),
-        )
-        .map(Some)
+        self.draft(media, source.as_ref(), None, flag(map.get("required")), text_of(map, "description"))
+            .map(Some)
     }
 
     fn draft(
@@ -132,26 +118,22 @@ impl<'d> Reader<'_, 'd> {
             None => json!({}),
         };
         let kind_of = self.family_of(media, source);
-        let properties = source
-            .map(|s| raw_properties(self.doc, s.value))
-            .unwrap_or_default();
+        let properties = source.map(|s| raw_properties(self.doc, s.value)).unwrap_or_default();
         let kind = match kind_of {
             Family::Json | Family::Any => BodyKind::Json,
             Family::JsonLines => BodyKind::JsonLines,
-            Family::UrlEncoded => BodyKind::UrlEncoded {
-                fields: form::url_encoded(self.doc, &properties, encoding),
-            },
-            Family::Multipart => BodyKind::Multipart {
-                parts: form::multipart(self.doc, &properties, encoding),
-            },
+            Family::UrlEncoded => {
+                BodyKind::UrlEncoded { fields: form::url_encoded(self.doc, &properties, encoding) }
+            }
+            Family::Multipart => {
+                BodyKind::Multipart { parts: form::multipart(self.doc, &properties, encoding) }
+            }
             Family::Text => BodyKind::Text,
             Family::Binary => BodyKind::Binary,
         };
         let schema = self.whole(&kind, media, converted, source, said);
-        let may_spread = matches!(
-            kind,
-            BodyKind::Json | BodyKind::UrlEncoded { .. } | BodyKind::Multipart { .. }
-        );
+        let may_spread =
+            matches!(kind, BodyKind::Json | BodyKind::UrlEncoded { .. } | BodyKind::Multipart { .. });
         let fields = match source {
             Some(source) if may_spread && !has_bare_discriminator(self.doc, source.value) => {
                 self.schemas.fields(&schema, source.value)
@@ -162,13 +144,7 @@ impl<'d> Reader<'_, 'd> {
             Family::Any => "application/json",
             _ => media.trim(),
         };
-        Ok(BodyDraft {
-            required,
-            media_type: media_type.to_owned(),
-            kind,
-            schema,
-            fields,
-        })
+        Ok(BodyDraft { required, media_type: media_type.to_owned(), kind, schema, fields })
     }
 
     /// What the whole body looks like as an argument.
@@ -216,11 +192,8 @@ impl<'d> Reader<'_, 'd> {
             let schema = described.get("schema").filter(|s| !s.is_null());
             let family = family(media);
             let has_file = || {
-                schema.is_some_and(|s| {
-                    raw_properties(self.doc, s)
-                        .values()
-                        .any(|p| form::is_file(self.doc, p))
-                })
+                schema
+                    .is_some_and(|s| raw_properties(self.doc, s).values().any(|p| form::is_file(self.doc, p)))
             };
             // A form with a file can only go as multipart.
             let family = match family {
@@ -229,10 +202,7 @@ impl<'d> Reader<'_, 'd> {
             };
             (schema.is_none(), family)
         };
-        let usable = content
-            .iter()
-            .filter(|(media, _)| media.contains('/'))
-            .map(|(m, d)| (m.as_str(), d));
+        let usable = content.iter().filter(|(media, _)| media.contains('/')).map(|(m, d)| (m.as_str(), d));
         usable.min_by_key(rank)
     }
 
@@ -251,21 +221,12 @@ impl<'d> Reader<'_, 'd> {
     }
 
     fn drop_body(&mut self, at: &At<'_>, what: &str) {
-        self.warnings.push(warning(
-            WarningCode::BodyDropped,
-            at,
-            format!("{what}: none is sent."),
-        ));
+        self.warnings.push(warning(WarningCode::BodyDropped, at, format!("{what}: none is sent.")));
     }
 }
 
 fn family(media: &str) -> Family {
-    let essence = media
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
+    let essence = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match essence.as_str() {
         "application/json" | "text/json" | "application/x-json" => Family::Json,
         "application/x-ndjson"

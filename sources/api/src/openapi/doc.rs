@@ -52,11 +52,7 @@ impl Doc {
             target = self.point(reference)?;
         }
         let reference = reference_of(value).unwrap_or_default();
-        Err(RefProblem::new(
-            ReasonCode::CircularRef,
-            reference,
-            "leads back to itself and nowhere else",
-        ))
+        Err(RefProblem::new(ReasonCode::CircularRef, reference, "leads back to itself and nowhere else"))
     }
 
     /// What a reference leads to in the end.
@@ -71,20 +67,12 @@ impl Doc {
             return self.point_by_name(reference);
         };
         let fragment = percent_decode_str(fragment).decode_utf8_lossy();
-        let dangling = || {
-            RefProblem::new(
-                ReasonCode::DanglingRef,
-                reference,
-                "points at nothing in the document",
-            )
-        };
+        let dangling =
+            || RefProblem::new(ReasonCode::DanglingRef, reference, "points at nothing in the document");
         if !fragment.is_empty() && !fragment.starts_with('/') {
             return Err(dangling());
         }
-        let mut target = Target {
-            value: &self.root,
-            pointer: String::new(),
-        };
+        let mut target = Target { value: &self.root, pointer: String::new() };
         let mut hops = 0;
         for token in fragment.split('/').skip(1) {
             let key = token.replace("~1", "/").replace("~0", "~");
@@ -96,9 +84,7 @@ impl Doc {
                     break;
                 }
                 // The way may lead through another reference.
-                let through = reference_of(target.value)
-                    .filter(|_| hops < MAX_HOPS)
-                    .ok_or_else(dangling)?;
+                let through = reference_of(target.value).filter(|_| hops < MAX_HOPS).ok_or_else(dangling)?;
                 hops += 1;
                 target = self.point_at_plain(through).ok_or_else(dangling)?;
             }
@@ -119,10 +105,7 @@ impl Doc {
         let is_name =
             !reference.is_empty() && reference.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         for place in ["/definitions", "/components/schemas"] {
-            let found = self
-                .root
-                .pointer(place)
-                .and_then(|schemas| schemas.get(reference));
+            let found = self.root.pointer(place).and_then(|schemas| schemas.get(reference));
             if let Some(value) = found.filter(|_| is_name) {
                 let pointer = format!("{place}/{reference}");
                 return Ok(Target { value, pointer });
@@ -139,10 +122,7 @@ impl Doc {
 impl RefProblem {
     fn new(code: ReasonCode, reference: &str, what: &str) -> Self {
         let reference = crate::compile::text::trimmed(reference, 200);
-        Self {
-            code,
-            message: format!("The reference `{reference}` {what}."),
-        }
+        Self { code, message: format!("The reference `{reference}` {what}.") }
     }
 
     /// As the reason for a loss, at the place of the reference.
@@ -187,26 +167,17 @@ enum Key<'a> {
 impl<'a> At<'a> {
     /// A place known by its pointer.
     pub(super) const fn pointer(pointer: &'a str) -> Self {
-        Self {
-            parent: None,
-            key: Key::Pointer(pointer),
-        }
+        Self { parent: None, key: Key::Pointer(pointer) }
     }
 
     /// A member below.
     pub(super) const fn name(&'a self, name: &'a str) -> Self {
-        Self {
-            parent: Some(self),
-            key: Key::Name(name),
-        }
+        Self { parent: Some(self), key: Key::Name(name) }
     }
 
     /// An item below.
     pub(super) const fn index(&'a self, index: usize) -> Self {
-        Self {
-            parent: Some(self),
-            key: Key::Index(index),
-        }
+        Self { parent: Some(self), key: Key::Index(index) }
     }
 }
 
@@ -251,10 +222,7 @@ mod tests {
             }},
             "paths": {"/p": {"get": {"parameters": [{"name": "q"}]}}}
         });
-        Doc {
-            root,
-            dialect: Dialect::OpenApi30,
-        }
+        Doc { root, dialect: Dialect::OpenApi30 }
     }
 
     #[test]
@@ -264,10 +232,7 @@ mod tests {
             ("#/definitions/Alias", "/definitions/Pet"),
             ("#/components/schemas/A~1b%20c", "/components/schemas/A~1b c"),
             ("#/paths/~1p/get/parameters/0", "/paths/~1p/get/parameters/0"),
-            (
-                "#/components/schemas/Through/properties/x",
-                "/components/schemas/A~1b c/properties/x",
-            ),
+            ("#/components/schemas/Through/properties/x", "/components/schemas/A~1b c/properties/x"),
             ("Pet", "/definitions/Pet"),
             ("#", ""),
         ];

@@ -59,26 +59,17 @@ pub(super) fn multipart(
     let one = |(name, schema): (&&str, &&Value)| {
         let own = encoding.and_then(|e| e.get(*name)).and_then(Value::as_object);
         // A list of types lets the sender choose: the first is as good as any, and a range is none.
-        let asked = own
-            .map(|e| text_of(e, "contentType"))
-            .and_then(|t| t.split(',').next());
-        let asked = asked
-            .map(str::trim)
-            .filter(|t| !t.is_empty() && !t.contains('*'))
-            .map(str::to_owned);
+        let asked = own.map(|e| text_of(e, "contentType")).and_then(|t| t.split(',').next());
+        let asked = asked.map(str::trim).filter(|t| !t.is_empty() && !t.contains('*')).map(str::to_owned);
         let is_json = |t: &String| t.contains("json");
         let says_bytes = asked.as_ref().is_some_and(|t| {
             t == "application/octet-stream"
-                || ["image/", "audio/", "video/", "application/zip"]
-                    .iter()
-                    .any(|p| t.starts_with(p))
+                || ["image/", "audio/", "video/", "application/zip"].iter().any(|p| t.starts_with(p))
         });
         let kind = if is_file(doc, schema) || says_bytes {
             PartKind::File { content_type: asked }
         } else if is_nested(doc, schema) || asked.as_ref().is_some_and(is_json) {
-            PartKind::Json {
-                content_type: asked.filter(|t| t != "application/json"),
-            }
+            PartKind::Json { content_type: asked.filter(|t| t != "application/json") }
         } else {
             PartKind::Text { content_type: asked }
         };
@@ -116,18 +107,10 @@ impl<'d> body::Reader<'_, 'd> {
             }
             let (style, explode) =
                 collection_style(map, Style::Form, self.doc.is_v2()).unwrap_or((Style::Form, true));
-            let styled = FieldEncoding::Styled {
-                style,
-                explode,
-                allow_reserved: false,
-            };
+            let styled = FieldEncoding::Styled { style, explode, allow_reserved: false };
             encodings.insert(
                 name.to_owned(),
-                if is_nested(self.doc, source) {
-                    FieldEncoding::Json
-                } else {
-                    styled
-                },
+                if is_nested(self.doc, source) { FieldEncoding::Json } else { styled },
             );
             let part = if is_file(self.doc, source) {
                 PartKind::File { content_type: None }
@@ -153,10 +136,7 @@ impl<'d> body::Reader<'_, 'd> {
         let (media_type, kind) = if is_multipart {
             ("multipart/form-data", BodyKind::Multipart { parts })
         } else {
-            (
-                "application/x-www-form-urlencoded",
-                BodyKind::UrlEncoded { fields: encodings },
-            )
+            ("application/x-www-form-urlencoded", BodyKind::UrlEncoded { fields: encodings })
         };
         Ok(Some(BodyDraft {
             required: !fields.required.is_empty(),
@@ -192,16 +172,13 @@ fn is_nested(doc: &Doc, schema: &Value) -> bool {
         };
         match schema.get("type") {
             Some(kind) => says(kind),
-            None => ["properties", "allOf", "additionalProperties"]
-                .iter()
-                .any(|key| schema.get(key).is_some()),
+            None => {
+                ["properties", "allOf", "additionalProperties"].iter().any(|key| schema.get(key).is_some())
+            }
         }
     };
     let followed = followed(doc, schema);
-    is_object(followed)
-        || followed
-            .get("items")
-            .is_some_and(|items| is_object(self::followed(doc, items)))
+    is_object(followed) || followed.get("items").is_some_and(|items| is_object(self::followed(doc, items)))
 }
 
 fn followed<'d>(doc: &'d Doc, schema: &'d Value) -> &'d Value {

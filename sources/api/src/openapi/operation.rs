@@ -54,12 +54,7 @@ pub(super) struct Place<'a, 'd> {
 
 impl<'d> Compiler<'d> {
     pub(super) fn new(doc: &'d Doc, api: &'d Api) -> Self {
-        Self {
-            doc,
-            api,
-            schemas: Schemas::new(doc),
-            bytes: 0,
-        }
+        Self { doc, api, schemas: Schemas::new(doc), bytes: 0 }
     }
 
     /// What is to say of parts that operations share.
@@ -89,18 +84,11 @@ impl<'d> Compiler<'d> {
         let (schema, bytes) = self.schema(arguments.properties, &arguments.required, &at, warnings)?;
         let success = responses::success(self.doc, map, pointer, &mut self.schemas);
         let said = [text_of(map, "description"), text_of(map, "summary")];
-        let said = said
-            .into_iter()
-            .find(|s| !s.trim().is_empty())
-            .unwrap_or_default();
+        let said = said.into_iter().find(|s| !s.trim().is_empty()).unwrap_or_default();
         let title = trimmed(text_of(map, "summary"), MAX_TITLE);
         let operation = Operation {
             name: place.name.to_owned(),
-            title: if title.is_empty() {
-                place.name.to_owned()
-            } else {
-                title
-            },
+            title: if title.is_empty() { place.name.to_owned() } else { title },
             description: description(said, MAX_OPERATION_TEXT),
             method: place.method,
             path: template.segments,
@@ -131,17 +119,10 @@ impl<'d> Compiler<'d> {
         pointer: &str,
         warnings: &mut Warnings,
     ) -> Result<Gathered<'d>, Reason> {
-        let mut reader = parameters::Reader {
-            doc: self.doc,
-            api: self.api,
-            schemas: &mut self.schemas,
-            warnings,
-        };
+        let mut reader =
+            parameters::Reader { doc: self.doc, api: self.api, schemas: &mut self.schemas, warnings };
         reader.gather([
-            (
-                place.item.get("parameters"),
-                format!("{}/parameters", place.item_pointer),
-            ),
+            (place.item.get("parameters"), format!("{}/parameters", place.item_pointer)),
             (map.get("parameters"), format!("{pointer}/parameters")),
         ])
     }
@@ -154,16 +135,9 @@ impl<'d> Compiler<'d> {
         gathered: &Gathered<'d>,
         warnings: &mut Warnings,
     ) -> Result<Option<crate::compile::args::BodyDraft>, Reason> {
-        let consumes = map
-            .get("consumes")
-            .or_else(|| self.doc.get("consumes"))
-            .and_then(Value::as_array);
+        let consumes = map.get("consumes").or_else(|| self.doc.get("consumes")).and_then(Value::as_array);
         let consumes: Vec<&str> = consumes.into_iter().flatten().filter_map(Value::as_str).collect();
-        let mut reader = body::Reader {
-            doc: self.doc,
-            schemas: &mut self.schemas,
-            warnings,
-        };
+        let mut reader = body::Reader { doc: self.doc, schemas: &mut self.schemas, warnings };
         if let Some(body) = reader.of_v3(map, pointer, method)? {
             return Ok(Some(body));
         }
@@ -197,11 +171,7 @@ impl<'d> Compiler<'d> {
                 "The schema is too large as a whole: the inner form of {} parts is left out ({}{}).",
                 bundle.cut.len(),
                 names.join(", "),
-                if bundle.cut.len() > names.len() {
-                    ", …"
-                } else {
-                    ""
-                }
+                if bundle.cut.len() > names.len() { ", …" } else { "" }
             );
             warnings.push(super::warning(WarningCode::SchemaCut, at, message));
         }
@@ -249,28 +219,18 @@ impl<'d> Compiler<'d> {
             return self.scheme_servers(map);
         }
         let own = servers::of(map);
-        let own = if own.is_empty() {
-            servers::of(place.item)
-        } else {
-            own
-        };
+        let own = if own.is_empty() { servers::of(place.item) } else { own };
         if own == self.api.servers { Vec::new() } else { own }
     }
 
     /// 2.0: an operation may have schemes of its own.
     fn scheme_servers(&self, map: &Map<String, Value>) -> Vec<Server> {
         let schemes = map.get("schemes").and_then(Value::as_array).into_iter().flatten();
-        let wanted: Vec<&str> = schemes
-            .filter_map(Value::as_str)
-            .filter(|s| matches!(*s, "http" | "https"))
-            .collect();
+        let wanted: Vec<&str> =
+            schemes.filter_map(Value::as_str).filter(|s| matches!(*s, "http" | "https")).collect();
         let fits = |s: &&Server| wanted.iter().any(|w| s.url.starts_with(&format!("{w}://")));
         let servers: Vec<Server> = self.api.servers.iter().filter(fits).cloned().collect();
-        if servers.len() == self.api.servers.len() {
-            Vec::new()
-        } else {
-            servers
-        }
+        if servers.len() == self.api.servers.len() { Vec::new() } else { servers }
     }
 }
 
@@ -279,10 +239,7 @@ pub(super) fn warn_of_name(claim: &Claim, pointer: &str, warnings: &mut Warnings
     let (name, why) = match claim {
         Claim::Given(_) => return,
         Claim::Missing(name) => (name, "The operation has no operationId"),
-        Claim::Unusable(name) => (
-            name,
-            "The operationId is too long or stands in the document twice",
-        ),
+        Claim::Unusable(name) => (name, "The operationId is too long or stands in the document twice"),
     };
     let message = format!("{why}: it is called `{name}`, after its method and path.");
     warnings.add(WarningCode::MadeUpName, format!("{pointer}/operationId"), message);
@@ -290,15 +247,8 @@ pub(super) fn warn_of_name(claim: &Claim, pointer: &str, warnings: &mut Warnings
 
 /// The tags of an operation.
 pub(super) fn tags(operation: &Value) -> Vec<String> {
-    let tags = operation
-        .get("tags")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    tags.filter_map(Value::as_str)
-        .take(MAX_TAGS)
-        .map(|t| trimmed(t, MAX_TITLE))
-        .collect()
+    let tags = operation.get("tags").and_then(Value::as_array).into_iter().flatten();
+    tags.filter_map(Value::as_str).take(MAX_TAGS).map(|t| trimmed(t, MAX_TITLE)).collect()
 }
 
 fn template(path: &str, at: &At<'_>, warnings: &mut Warnings) -> Result<Template, Reason> {
@@ -326,17 +276,10 @@ fn match_placeholders(
     let mut drafts = std::mem::take(&mut gathered.drafts).into_vec();
     let is_path = |d: &ParameterDraft| d.parameter.location == Location::Path;
     let placeholders: Vec<String> = template.placeholders().into_iter().map(str::to_owned).collect();
-    let in_query: HashSet<String> = template
-        .query_placeholders
-        .iter()
-        .map(|(_, p)| p.clone())
-        .collect();
+    let in_query: HashSet<String> = template.query_placeholders.iter().map(|(_, p)| p.clone()).collect();
     let mut undeclared = Vec::new();
     for placeholder in &placeholders {
-        if drafts
-            .iter()
-            .any(|d| is_path(d) && d.parameter.name == *placeholder)
-        {
+        if drafts.iter().any(|d| is_path(d) && d.parameter.name == *placeholder) {
             continue;
         }
         let alike = drafts.iter().find(|d| {

@@ -70,10 +70,7 @@ impl<'d> Reader<'_, 'd> {
         value: &'d Value,
         at: String,
     ) -> Result<Option<(&'d Map<String, Value>, String)>, Reason> {
-        let target = self
-            .doc
-            .follow(value, at.clone())
-            .map_err(|p| p.into_reason(format!("{at}/$ref")))?;
+        let target = self.doc.follow(value, at.clone()).map_err(|p| p.into_reason(format!("{at}/$ref")))?;
         match target.value.as_object() {
             Some(map) => Ok(Some((map, target.pointer))),
             None => {
@@ -114,11 +111,7 @@ impl<'d> Reader<'_, 'd> {
                 return Ok(());
             }
             _ => {
-                return self.unusable(
-                    map,
-                    &at,
-                    &format!("A parameter's place is `{place}`, which is none."),
-                );
+                return self.unusable(map, &at, &format!("A parameter's place is `{place}`, which is none."));
             }
         };
         if name.is_empty() {
@@ -138,8 +131,7 @@ impl<'d> Reader<'_, 'd> {
             return Err(lost(ReasonCode::Parameter, at, format!("{what} It is required.")));
         }
         let message = format!("{what} It is left out.");
-        self.warnings
-            .push(warning(WarningCode::ParameterDropped, at, message));
+        self.warnings.push(warning(WarningCode::ParameterDropped, at, message));
         Ok(())
     }
 
@@ -163,8 +155,7 @@ impl<'d> Reader<'_, 'd> {
         let withheld = policy::is_withheld(name, location)
             || security::is_key(&self.api.security_schemes, name, location);
         if withheld {
-            self.warnings
-                .push(policy::withheld_warning(name, location, &at.to_string()));
+            self.warnings.push(policy::withheld_warning(name, location, &at.to_string()));
             if !policy::is_of_the_connection(name) {
                 out.withheld.push(Withheld {
                     name: name.to_owned(),
@@ -195,10 +186,7 @@ impl<'d> Reader<'_, 'd> {
             allow_reserved: flag(map.get("allowReserved")),
             content,
         };
-        Ok(ParameterDraft {
-            parameter,
-            schema: described(schema, map),
-        })
+        Ok(ParameterDraft { parameter, schema: described(schema, map) })
     }
 
     /// The media type of a content-typed parameter, and the schema.
@@ -208,32 +196,23 @@ impl<'d> Reader<'_, 'd> {
         at: &At<'_>,
     ) -> Result<(Option<String>, Value), Reason> {
         if let Some(schema) = map.get("schema").filter(|s| !s.is_null()) {
-            let converted = self
-                .schemas
-                .convert(schema, &at.name("schema"), Mode::Request, self.warnings)?;
+            let converted = self.schemas.convert(schema, &at.name("schema"), Mode::Request, self.warnings)?;
             return Ok((None, converted));
         }
-        let content = map
-            .get("content")
-            .and_then(Value::as_object)
-            .and_then(|c| c.iter().next());
+        let content = map.get("content").and_then(Value::as_object).and_then(|c| c.iter().next());
         if let Some((media, described)) = content {
             let at = at.name("content");
             let at = at.name(media);
             let schema = match described.get("schema") {
                 Some(schema) => {
-                    self.schemas
-                        .convert(schema, &at.name("schema"), Mode::Request, self.warnings)?
+                    self.schemas.convert(schema, &at.name("schema"), Mode::Request, self.warnings)?
                 }
                 None => json!({}),
             };
             return Ok((Some(media.clone()), schema));
         }
         // Swagger 2.0 writes the schema into the parameter; some 3.x documents do so by mistake.
-        if ["type", "enum", "items", "$ref", "format"]
-            .iter()
-            .any(|key| map.contains_key(*key))
-        {
+        if ["type", "enum", "items", "$ref", "format"].iter().any(|key| map.contains_key(*key)) {
             if !self.doc.is_v2() {
                 let message = "The parameter has its type in itself, as in Swagger 2.0, instead of a schema.";
                 self.warnings.push(warning(WarningCode::Repaired, at, message));
@@ -285,18 +264,12 @@ impl<'d> Reader<'_, 'd> {
         let style = if legal {
             style
         } else {
-            let message = format!(
-                "The style `{}` is not one for a {}.",
-                text_of(map, "style"),
-                location.as_str()
-            );
+            let message =
+                format!("The style `{}` is not one for a {}.", text_of(map, "style"), location.as_str());
             self.warnings.push(warning(WarningCode::Repaired, at, message));
             default
         };
-        (
-            style,
-            as_flag(map.get("explode")).unwrap_or(matches!(style, Style::Form | Style::DeepObject)),
-        )
+        (style, as_flag(map.get("explode")).unwrap_or(matches!(style, Style::Form | Style::DeepObject)))
     }
 }
 

@@ -37,10 +37,7 @@ pub(super) fn success<'d>(
     let response = object_or_empty(Some(target.value));
     let at = At::pointer(&target.pointer);
     if doc.is_v2() {
-        let produces = operation
-            .get("produces")
-            .or_else(|| doc.get("produces"))
-            .and_then(Value::as_array);
+        let produces = operation.get("produces").or_else(|| doc.get("produces")).and_then(Value::as_array);
         let media: Vec<&str> = produces.into_iter().flatten().filter_map(Value::as_str).collect();
         let is_json = media.is_empty() || media.iter().any(|m| m.contains("json"));
         let schema = response.get("schema").filter(|_| is_json);
@@ -56,10 +53,7 @@ pub(super) fn success<'d>(
         let at = at.name("content");
         keep(schemas, described.get("schema")?, &at.name(media).name("schema"))
     });
-    Success {
-        accept: accept(&media),
-        schema,
-    }
+    Success { accept: accept(&media), schema }
 }
 
 /// 200 first, then what else says success, then the default.
@@ -85,11 +79,7 @@ fn chosen(responses: &Map<String, Value>) -> Option<(&String, &Value)> {
 /// JSON first: that is what can be taken apart.
 fn accept(media: &[&str]) -> Vec<String> {
     let is_type = |m: &&&str| m.contains('/') && m.chars().all(|c| matches!(c, ' '..='~')) && m.len() <= 200;
-    let mut kept: Vec<String> = media
-        .iter()
-        .filter(is_type)
-        .map(|m| m.trim().to_owned())
-        .collect();
+    let mut kept: Vec<String> = media.iter().filter(is_type).map(|m| m.trim().to_owned()).collect();
     kept.sort_by_key(|m| !m.contains("json"));
     kept.truncate(MAX_MEDIA_TYPES);
     kept

@@ -16,11 +16,7 @@ pub(super) fn of_schema(schema: &Value, recursive: bool, pointer: &str) -> Vec<W
     }
     let mut review = Review::default();
     review.look(schema, 0);
-    let defs = schema
-        .get("$defs")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten();
+    let defs = schema.get("$defs").and_then(Value::as_object).into_iter().flatten();
     defs.for_each(|(_, part)| review.look(part, 1));
     if let Some(name) = review.illegal {
         let shown = crate::compile::text::trimmed(&name, 60);
@@ -28,10 +24,8 @@ pub(super) fn of_schema(schema: &Value, recursive: bool, pointer: &str) -> Vec<W
         found.push(Warning::new(WarningCode::ProviderName, pointer, message));
     }
     if review.deepest > MAX_NESTING {
-        let message = format!(
-            "Objects nest {} deep; some model providers take {MAX_NESTING} at most.",
-            review.deepest
-        );
+        let message =
+            format!("Objects nest {} deep; some model providers take {MAX_NESTING} at most.", review.deepest);
         found.push(Warning::new(WarningCode::ProviderDepth, pointer, message));
     }
     found

@@ -112,12 +112,7 @@ impl<'d> Schemas<'d> {
         mode: Mode,
         warnings: &mut Warnings,
     ) -> Result<Value, Reason> {
-        let mut draft = Draft {
-            mode,
-            refs: Vec::new(),
-            failure: None,
-            warnings,
-        };
+        let mut draft = Draft { mode, refs: Vec::new(), failure: None, warnings };
         let value = self.schema(schema, at, 0, &mut draft);
         match draft.failure {
             Some(reason) => Err(reason),
@@ -134,13 +129,7 @@ impl<'d> Schemas<'d> {
         }
         let id = self.parts.len();
         let name = self.name_of(&key.0);
-        self.parts.push(Part {
-            name,
-            pointer: key.0.clone(),
-            source: target.value,
-            mode,
-            definition: None,
-        });
+        self.parts.push(Part { name, pointer: key.0.clone(), source: target.value, mode, definition: None });
         self.ids.insert(key, id);
         Ok(id)
     }
@@ -153,12 +142,7 @@ impl<'d> Schemas<'d> {
         }
         let (source, mode, pointer) = (part.source, part.mode, part.pointer.clone());
         let mut notes = std::mem::take(&mut self.notes);
-        let mut draft = Draft {
-            mode,
-            refs: Vec::new(),
-            failure: None,
-            warnings: &mut notes,
-        };
+        let mut draft = Draft { mode, refs: Vec::new(), failure: None, warnings: &mut notes };
         let value = self.schema(source, &At::pointer(&pointer), 0, &mut draft);
         let bytes = crate::compile::report_parts::json_bytes(&value);
         let definition = Rc::new(Definition {
@@ -180,15 +164,9 @@ impl<'d> Schemas<'d> {
             return name.clone();
         }
         let is_legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-        let last = pointer
-            .rsplit('/')
-            .find(|t| t.chars().any(|c| c.is_ascii_alphabetic()));
+        let last = pointer.rsplit('/').find(|t| t.chars().any(|c| c.is_ascii_alphabetic()));
         let last = last.unwrap_or("schema").replace("~1", "/").replace("~0", "~");
-        let base: String = last
-            .chars()
-            .map(|c| if is_legal(c) { c } else { '_' })
-            .take(80)
-            .collect();
+        let base: String = last.chars().map(|c| if is_legal(c) { c } else { '_' }).take(80).collect();
         let name = self.taken.claim(base);
         self.names.insert(pointer.to_owned(), name.clone());
         name
@@ -211,9 +189,7 @@ impl<'d> Schemas<'d> {
             return *known;
         }
         let usable = pattern.len() <= 2_000
-            && domain::Schema::new(serde_json::json!({"type": "string", "pattern": pattern}))
-                .check()
-                .is_ok();
+            && domain::Schema::new(serde_json::json!({"type": "string", "pattern": pattern})).check().is_ok();
         self.patterns.insert(pattern.to_owned(), usable);
         usable
     }
@@ -229,10 +205,7 @@ fn is_annotation(keyword: &str) -> bool {
 
 /// Whether a member of a schema only describes. (A property of that name is an object.)
 fn describes(key: &str, value: &Value) -> bool {
-    matches!(
-        (key, value),
-        ("description", Value::String(_)) | ("examples", Value::Array(_))
-    )
+    matches!((key, value), ("description", Value::String(_)) | ("examples", Value::Array(_)))
 }
 
 /// About how many bytes of a schema only describe.

@@ -11,11 +11,7 @@ use serde_json::{Map, Value};
 
 /// The schemes of a document, by name.
 pub(super) fn schemes(doc: &Doc, notes: &mut Warnings) -> IndexMap<String, SecurityScheme> {
-    let place = if doc.is_v2() {
-        "/securityDefinitions"
-    } else {
-        "/components/securitySchemes"
-    };
+    let place = if doc.is_v2() { "/securityDefinitions" } else { "/components/securitySchemes" };
     let mut found = IndexMap::new();
     for (name, value) in object_or_empty(doc.root.pointer(place)) {
         let at = At::pointer(place);
@@ -32,11 +28,9 @@ pub(super) fn schemes(doc: &Doc, notes: &mut Warnings) -> IndexMap<String, Secur
                 }
                 found.insert(name.clone(), scheme);
             }
-            None => notes.add(
-                WarningCode::Security,
-                at,
-                format!("The security scheme `{name}` is not readable."),
-            ),
+            None => {
+                notes.add(WarningCode::Security, at, format!("The security scheme `{name}` is not readable."))
+            }
         }
     }
     found
@@ -58,19 +52,13 @@ fn scheme(map: &Map<String, Value>) -> Option<SecurityScheme> {
         "http" => match text_of(map, "scheme").to_ascii_lowercase().as_str() {
             "basic" => SecurityScheme::Basic,
             "bearer" => SecurityScheme::Bearer,
-            other => SecurityScheme::Other {
-                name: trimmed(other, 40),
-            },
+            other => SecurityScheme::Other { name: trimmed(other, 40) },
         },
         "oauth2" => SecurityScheme::OAuth2 { flows: flows(map) },
-        "openidconnect" => SecurityScheme::OpenIdConnect {
-            url: text_of(map, "openIdConnectUrl").to_owned(),
-        },
+        "openidconnect" => SecurityScheme::OpenIdConnect { url: text_of(map, "openIdConnectUrl").to_owned() },
         "mutualtls" => SecurityScheme::MutualTls,
         "" => return None,
-        other => SecurityScheme::Other {
-            name: trimmed(other, 40),
-        },
+        other => SecurityScheme::Other { name: trimmed(other, 40) },
     };
     Some(scheme)
 }
@@ -85,30 +73,21 @@ fn flows(map: &Map<String, Value>) -> Vec<OAuthFlow> {
         _ => None,
     };
     let read = |kind, map: &Map<String, Value>| {
-        let url = |key| {
-            Some(text_of(map, key).trim())
-                .filter(|u| !u.is_empty())
-                .map(str::to_owned)
-        };
+        let url = |key| Some(text_of(map, key).trim()).filter(|u| !u.is_empty()).map(str::to_owned);
         let said = |value: &Value| trimmed(value.as_str().unwrap_or_default(), 200);
         OAuthFlow {
             kind,
             authorization_url: url("authorizationUrl"),
             token_url: url("tokenUrl"),
             refresh_url: url("refreshUrl"),
-            scopes: object_or_empty(map.get("scopes"))
-                .iter()
-                .map(|(k, v)| (k.clone(), said(v)))
-                .collect(),
+            scopes: object_or_empty(map.get("scopes")).iter().map(|(k, v)| (k.clone(), said(v))).collect(),
         }
     };
     if let Some(kind) = kind(text_of(map, "flow")) {
         return vec![read(kind, map)];
     }
     let flows = object_or_empty(map.get("flows")).iter();
-    flows
-        .filter_map(|(name, flow)| Some(read(kind(name)?, flow.as_object()?)))
-        .collect()
+    flows.filter_map(|(name, flow)| Some(read(kind(name)?, flow.as_object()?))).collect()
 }
 
 /// What an operation asks for: its own `security`, else the document's.
@@ -119,18 +98,10 @@ pub(super) fn of_operation(
     at: &At<'_>,
     warnings: &mut Warnings,
 ) -> Vec<Vec<SchemeUse>> {
-    let asked = operation
-        .get("security")
-        .filter(|s| s.is_array())
-        .or_else(|| doc.get("security"));
+    let asked = operation.get("security").filter(|s| s.is_array()).or_else(|| doc.get("security"));
     let mut ways = Vec::new();
     let mut unknown = None;
-    for way in asked
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object)
-    {
+    for way in asked.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object) {
         if let Some(name) = way.keys().find(|name| !schemes.contains_key(*name)) {
             unknown = Some(name);
             continue;
@@ -157,10 +128,7 @@ pub(super) fn of_operation(
 /// Whether a parameter is where one of the schemes puts its key.
 pub(super) fn is_key(schemes: &IndexMap<String, SecurityScheme>, name: &str, location: Location) -> bool {
     schemes.values().any(|scheme| match scheme {
-        SecurityScheme::ApiKey {
-            name: key,
-            location: place,
-        } => match place {
+        SecurityScheme::ApiKey { name: key, location: place } => match place {
             ApiKeyIn::Header => location == Location::Header && key.eq_ignore_ascii_case(name),
             ApiKeyIn::Query => location == Location::Query && key == name,
             ApiKeyIn::Cookie => location == Location::Cookie && key == name,

@@ -12,11 +12,7 @@ const MAX_SERVERS: usize = 50;
 
 /// The servers of the document.
 pub(super) fn of_document(doc: &Doc) -> Vec<Server> {
-    if doc.is_v2() {
-        of_v2(doc)
-    } else {
-        of(object_or_empty(Some(&doc.root)))
-    }
+    if doc.is_v2() { of_v2(doc) } else { of(object_or_empty(Some(&doc.root))) }
 }
 
 /// The servers that a document, a path or an operation names.
@@ -29,10 +25,7 @@ pub(super) fn of(map: &Map<String, Value>) -> Vec<Server> {
         (!url.is_empty()).then(|| Server {
             url: url.to_owned(),
             description: description(text_of(server, "description"), MAX_FIELD_TEXT),
-            variables: object_or_empty(server.get("variables"))
-                .iter()
-                .map(variable)
-                .collect(),
+            variables: object_or_empty(server.get("variables")).iter().map(variable).collect(),
         })
     });
     let mut out: Vec<Server> = Vec::new();
@@ -67,36 +60,18 @@ fn of_v2(doc: &Doc) -> Vec<Server> {
         None => (None, host),
     };
     let host = host.trim_end_matches('/');
-    let slash = if base.is_empty() || base.starts_with('/') {
-        ""
-    } else {
-        "/"
-    };
+    let slash = if base.is_empty() || base.starts_with('/') { "" } else { "/" };
     if host.is_empty() {
-        return if base.is_empty() {
-            Vec::new()
-        } else {
-            vec![Server::new(format!("{slash}{base}"))]
-        };
+        return if base.is_empty() { Vec::new() } else { vec![Server::new(format!("{slash}{base}"))] };
     }
-    let listed = root
-        .get("schemes")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str);
-    let mut schemes: Vec<&str> = in_host
-        .into_iter()
-        .chain(listed)
-        .filter(|s| matches!(*s, "http" | "https"))
-        .collect();
+    let listed =
+        root.get("schemes").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let mut schemes: Vec<&str> =
+        in_host.into_iter().chain(listed).filter(|s| matches!(*s, "http" | "https")).collect();
     schemes.sort_unstable_by_key(|s| *s != "https");
     schemes.dedup();
     if schemes.is_empty() {
         schemes.push("https");
     }
-    schemes
-        .iter()
-        .map(|scheme| Server::new(format!("{scheme}://{host}{slash}{base}")))
-        .collect()
+    schemes.iter().map(|scheme| Server::new(format!("{scheme}://{host}{slash}{base}"))).collect()
 }

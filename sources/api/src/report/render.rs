@@ -42,11 +42,7 @@ impl Report {
     }
 
     fn render_head(&self, out: &mut String) {
-        let title = if self.title.is_empty() {
-            "(no title)"
-        } else {
-            &self.title
-        };
+        let title = if self.title.is_empty() { "(no title)" } else { &self.title };
         let _ = writeln!(out, "{title} {} ({})", self.version, self.dialect.as_str());
         for server in &self.servers {
             let _ = writeln!(out, "  server {}", server.url);
@@ -94,11 +90,7 @@ impl Report {
     }
 
     fn render_warnings(&self, out: &mut String) {
-        let all = self
-            .operations
-            .iter()
-            .flat_map(|o| &o.warnings)
-            .chain(&self.notes);
+        let all = self.operations.iter().flat_map(|o| &o.warnings).chain(&self.notes);
         let mut by_code: BTreeMap<(std::cmp::Reverse<Severity>, WarningCode), Vec<&Warning>> =
             BTreeMap::new();
         for warning in all {

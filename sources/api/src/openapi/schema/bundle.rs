@@ -52,9 +52,7 @@ impl Schemas<'_> {
     ) -> Result<Option<Bundle>, Reason> {
         let roots = roots_of(&members);
         let (nodes, cut) = self.reachable(&roots, max_bytes, false)?;
-        Ok(cut
-            .is_empty()
-            .then(|| self.write(members, &roots, nodes, cut, false)))
+        Ok(cut.is_empty().then(|| self.write(members, &roots, nodes, cut, false)))
     }
 
     /// Bundles members, in at most `max_bytes` of shared parts.
@@ -89,10 +87,7 @@ impl Schemas<'_> {
             seen: HashSet::new(),
             bare: false,
         };
-        let members = members
-            .into_iter()
-            .map(|(name, m)| (name, writer.write(&m, 2)))
-            .collect();
+        let members = members.into_iter().map(|(name, m)| (name, writer.write(&m, 2))).collect();
         writer.bare = bare;
         let mut defs = Map::new();
         while let Some(id) = writer.wanted.pop_front() {
@@ -103,13 +98,7 @@ impl Schemas<'_> {
         }
         let recursive = plan.nodes.drain().any(|(_, node)| node.recursive);
         let cut = cut.into_iter().map(|id| self.parts[id].name.clone()).collect();
-        Bundle {
-            members,
-            defs,
-            bare,
-            cut,
-            recursive,
-        }
+        Bundle { members, defs, bare, cut, recursive }
     }
 
     /// The parts that can be reached, nearest first, and those for which there was no room.
@@ -131,11 +120,7 @@ impl Schemas<'_> {
             if let Some(reason) = &definition.failure {
                 return Err(reason.clone());
             }
-            let own_bytes = if bare {
-                definition.bare_bytes
-            } else {
-                definition.bytes
-            };
+            let own_bytes = if bare { definition.bare_bytes } else { definition.bytes };
             if bytes + own_bytes > max_bytes || nodes.len() >= MAX_PARTS {
                 cut.push(id);
                 if cut.len() > MAX_PARTS {
@@ -150,16 +135,7 @@ impl Schemas<'_> {
             }
             bytes += own_bytes;
             queue.extend(&definition.refs);
-            nodes.insert(
-                id,
-                Node {
-                    bytes: own_bytes,
-                    height: 0,
-                    definition,
-                    uses: 0,
-                    recursive: false,
-                },
-            );
+            nodes.insert(id, Node { bytes: own_bytes, height: 0, definition, uses: 0, recursive: false });
         }
         Ok((nodes, cut))
     }
@@ -263,9 +239,7 @@ fn mark_recursive(nodes: &mut HashMap<usize, Node>, order: &[usize]) {
                 }
             }
         }
-        let to_itself = nodes
-            .get(start)
-            .is_some_and(|n| n.definition.refs.contains(start));
+        let to_itself = nodes.get(start).is_some_and(|n| n.definition.refs.contains(start));
         if component.len() > 1 || to_itself {
             for id in component {
                 if let Some(node) = nodes.get_mut(&id) {
@@ -292,13 +266,9 @@ impl Writer<'_> {
             Value::Object(map) => match part_number(map) {
                 Some(id) => self.write_reference(id, map, depth),
                 None => {
-                    let kept = map
-                        .iter()
-                        .filter(|(key, value)| !self.bare || !describes(key, value));
+                    let kept = map.iter().filter(|(key, value)| !self.bare || !describes(key, value));
                     let kept: Vec<_> = kept.collect();
-                    kept.into_iter()
-                        .map(|(k, v)| (k.clone(), self.write(v, depth + 1)))
-                        .collect()
+                    kept.into_iter().map(|(k, v)| (k.clone(), self.write(v, depth + 1))).collect()
                 }
             },
             Value::Array(list) => list.iter().map(|v| self.write(v, depth + 1)).collect(),
@@ -308,9 +278,7 @@ impl Writer<'_> {
 
     fn write_reference(&mut self, id: usize, map: &Map<String, Value>, depth: usize) -> Value {
         let beside = map.iter().filter(|(key, _)| *key != "$ref");
-        let beside: Map<String, Value> = beside
-            .map(|(k, v)| (k.clone(), self.write(v, depth + 1)))
-            .collect();
+        let beside: Map<String, Value> = beside.map(|(k, v)| (k.clone(), self.write(v, depth + 1))).collect();
         let Some(node) = self.plan.get(&id) else {
             return self.stub(id, beside);
         };

@@ -78,10 +78,7 @@ impl<'d> Schemas<'d> {
                 continue;
             };
             let own_name = target.pointer.rsplit('/').next().into_iter();
-            let mut values = mapped
-                .get(&target.pointer)
-                .cloned()
-                .unwrap_or_else(|| own_name.collect());
+            let mut values = mapped.get(&target.pointer).cloned().unwrap_or_else(|| own_name.collect());
             let Some(own) = flatten::raw_properties(self.doc, target.value).shift_remove(property) else {
                 continue;
             };
@@ -108,19 +105,14 @@ impl<'d> Schemas<'d> {
 /// Each branch once.
 fn distinct(branches: Vec<Value>) -> Vec<Value> {
     let mut seen = HashSet::new();
-    branches
-        .into_iter()
-        .filter(|branch| seen.insert(branch.to_string()))
-        .collect()
+    branches.into_iter().filter(|branch| seen.insert(branch.to_string())).collect()
 }
 
 /// Puts branches that must all hold into a schema: in place where that says the same, else as `allOf`.
 fn put_all_of(branches: Vec<Value>, out: &mut Map<String, Value>) {
     let mut rest: Vec<Value> = Vec::new();
-    let references = branches
-        .iter()
-        .filter(|b| b.as_object().is_some_and(|m| part_number(m).is_some()))
-        .count();
+    let references =
+        branches.iter().filter(|b| b.as_object().is_some_and(|m| part_number(m).is_some())).count();
     for branch in branches {
         match branch {
             Value::Object(map) if map.is_empty() => {}
@@ -141,28 +133,25 @@ fn put_all_of(branches: Vec<Value>, out: &mut Map<String, Value>) {
 
 /// Whether a branch says the same when its keywords stand in the schema itself.
 fn folds(branch: &Map<String, Value>, out: &Map<String, Value>) -> bool {
-    branch
-        .iter()
-        .all(|(key, value)| match (key.as_str(), out.get(key)) {
-            ("unevaluatedProperties" | "unevaluatedItems", _) => false,
-            // They belong together: apart they would say something else.
-            ("if" | "then" | "else" | "contains" | "minContains" | "maxContains", _) => {
-                !out.contains_key("if") && !out.contains_key("contains")
-            }
-            ("prefixItems" | "items", _) => !out.contains_key("prefixItems") && !out.contains_key("items"),
-            (_, None) => true,
-            (key, Some(_)) if is_annotation(key) => true,
-            ("required", Some(_)) => true,
-            ("properties", Some(own)) => {
-                let own = own.as_object();
-                let clashes = |(name, schema): (&String, &Value)| {
-                    own.and_then(|o| o.get(name)).is_some_and(|o| o != schema)
-                };
-                !value.as_object().into_iter().flatten().any(clashes)
-            }
-            (_, Some(own)) => own == value,
-        })
-        && (plain_additional(branch) && plain_additional(out))
+    branch.iter().all(|(key, value)| match (key.as_str(), out.get(key)) {
+        ("unevaluatedProperties" | "unevaluatedItems", _) => false,
+        // They belong together: apart they would say something else.
+        ("if" | "then" | "else" | "contains" | "minContains" | "maxContains", _) => {
+            !out.contains_key("if") && !out.contains_key("contains")
+        }
+        ("prefixItems" | "items", _) => !out.contains_key("prefixItems") && !out.contains_key("items"),
+        (_, None) => true,
+        (key, Some(_)) if is_annotation(key) => true,
+        ("required", Some(_)) => true,
+        ("properties", Some(own)) => {
+            let own = own.as_object();
+            let clashes = |(name, schema): (&String, &Value)| {
+                own.and_then(|o| o.get(name)).is_some_and(|o| o != schema)
+            };
+            !value.as_object().into_iter().flatten().any(clashes)
+        }
+        (_, Some(own)) => own == value,
+    }) && (plain_additional(branch) && plain_additional(out))
 }
 
 /// Whether what is not described is simply allowed or not. A schema for it would speak of other members than

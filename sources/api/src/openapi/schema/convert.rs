@@ -93,17 +93,9 @@ impl<'d> Schemas<'d> {
     ) -> Value {
         let mut reading = TypeReading::of(map);
         if reading.unknown {
-            draft.warn(
-                WarningCode::KeywordIgnored,
-                at,
-                "A type that JSON Schema does not know is ignored.",
-            );
+            draft.warn(WarningCode::KeywordIgnored, at, "A type that JSON Schema does not know is ignored.");
         } else if reading.repaired {
-            draft.warn(
-                WarningCode::Repaired,
-                at,
-                "A type is written in a way JSON Schema does not know.",
-            );
+            draft.warn(WarningCode::Repaired, at, "A type is written in a way JSON Schema does not know.");
         }
         let format = text_of(map, "format");
         reading.file |= format == "binary" && reading.types.has(Types::STRING);
@@ -204,9 +196,7 @@ impl<'d> Schemas<'d> {
             out.insert("default".into(), default.clone());
         }
         let types = TypeReading::of(map).types;
-        let example = map
-            .get("example")
-            .or_else(|| map.get("examples")?.as_array()?.first());
+        let example = map.get("example").or_else(|| map.get("examples")?.as_array()?.first());
         if let Some(example) = example.filter(|e| keywords::is_short(e, MAX_EXAMPLE) && types.fit(e))
             && !map.contains_key("enum")
         {
@@ -223,18 +213,10 @@ impl<'d> Schemas<'d> {
         out: &mut Map<String, Value>,
     ) {
         let Some(properties) = map.get("properties").and_then(Value::as_object) else {
-            draft.warn(
-                WarningCode::KeywordIgnored,
-                at,
-                "`properties` is not an object and is ignored.",
-            );
+            draft.warn(WarningCode::KeywordIgnored, at, "`properties` is not an object and is ignored.");
             return;
         };
-        let required = map
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
+        let required = map.get("required").and_then(Value::as_array).into_iter().flatten();
         let required: HashSet<&str> = required.filter_map(Value::as_str).collect();
         let mut converted = Map::with_capacity(properties.len());
         for (name, schema) in properties {
@@ -279,21 +261,15 @@ impl<'d> Schemas<'d> {
         out: &mut Map<String, Value>,
     ) {
         let properties = map.get("properties").and_then(Value::as_object);
-        let listed = map
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str);
+        let listed =
+            map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         let marked = properties
             .into_iter()
             .flatten()
             .filter(|(_, schema)| schema.get("required") == Some(&true.into()));
         let mut seen = HashSet::new();
-        let names: Vec<&str> = listed
-            .chain(marked.map(|(name, _)| name.as_str()))
-            .filter(|n| seen.insert(*n))
-            .collect();
+        let names: Vec<&str> =
+            listed.chain(marked.map(|(name, _)| name.as_str())).filter(|n| seen.insert(*n)).collect();
         if names.is_empty() {
             return;
         }
@@ -388,11 +364,7 @@ impl<'d> Schemas<'d> {
 
     fn pattern(&mut self, value: &Value, at: &At<'_>, draft: &mut Draft<'_>, out: &mut Map<String, Value>) {
         let Some(written) = value.as_str() else {
-            draft.warn(
-                WarningCode::PatternDropped,
-                at,
-                "A pattern that is not a text is ignored.",
-            );
+            draft.warn(WarningCode::PatternDropped, at, "A pattern that is not a text is ignored.");
             return;
         };
         let pattern = keywords::without_slashes(written);
@@ -418,8 +390,7 @@ impl<'d> Schemas<'d> {
         draft: &mut Draft<'_>,
     ) -> Vec<Value> {
         let list = value.as_array().into_iter().flatten().enumerate();
-        list.map(|(i, schema)| self.schema(schema, &at.index(i), depth + 1, draft))
-            .collect()
+        list.map(|(i, schema)| self.schema(schema, &at.index(i), depth + 1, draft)).collect()
     }
 }
 

@@ -21,19 +21,13 @@ impl<'d> Schemas<'d> {
     pub(in crate::openapi) fn fields(&mut self, converted: &Value, source: &'d Value) -> Option<Fields> {
         let mut found = Collected::default();
         self.collect(converted, 0, &mut found)?;
-        let Collected {
-            mut fields,
-            is_object,
-            ..
-        } = found;
+        let Collected { mut fields, is_object, .. } = found;
         if !is_object || fields.properties.is_empty() {
             return None;
         }
         // One part may require what another hides.
         let hidden: HashSet<String> = self.hidden_names(source);
-        fields
-            .required
-            .retain(|name| fields.properties.contains_key(name) || !hidden.contains(name));
+        fields.required.retain(|name| fields.properties.contains_key(name) || !hidden.contains(name));
         for name in &fields.required {
             fields.properties.entry(name.clone()).or_insert_with(|| json!({}));
         }
@@ -89,9 +83,8 @@ impl<'d> Schemas<'d> {
 
     fn hidden_names(&mut self, source: &'d Value) -> HashSet<String> {
         let properties = raw_properties(self.doc, source);
-        let hidden = properties
-            .into_iter()
-            .filter(|(_, schema)| self.is_hidden(schema, super::Mode::Request));
+        let hidden =
+            properties.into_iter().filter(|(_, schema)| self.is_hidden(schema, super::Mode::Request));
         hidden.map(|(name, _)| name.to_owned()).collect()
     }
 }
@@ -155,20 +148,10 @@ fn collect_raw<'d>(
     if depth > MAX_DEPTH || !seen.insert(std::ptr::from_ref(followed)) {
         return;
     }
-    for (name, property) in followed
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
+    for (name, property) in followed.get("properties").and_then(Value::as_object).into_iter().flatten() {
         found.entry(name).or_insert(property);
     }
-    for branch in followed
-        .get("allOf")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
+    for branch in followed.get("allOf").and_then(Value::as_array).into_iter().flatten() {
         collect_raw(doc, branch, depth + 1, seen, found);
     }
 }
@@ -176,12 +159,7 @@ fn collect_raw<'d>(
 /// Whether a schema is the base of others that its discriminator tells apart without naming them: its fields
 /// are then not all there are.
 pub(in crate::openapi) fn has_bare_discriminator(doc: &Doc, schema: &Value) -> bool {
-    let followed = reference_of(schema)
-        .and_then(|r| doc.resolve(r).ok())
-        .map_or(schema, |t| t.value);
+    let followed = reference_of(schema).and_then(|r| doc.resolve(r).ok()).map_or(schema, |t| t.value);
     let names_them = followed.get("oneOf").or_else(|| followed.get("anyOf")).is_some();
-    followed
-        .get("discriminator")
-        .is_some_and(|d| d.is_string() || d.is_object())
-        && !names_them
+    followed.get("discriminator").is_some_and(|d| d.is_string() || d.is_object()) && !names_them
 }

@@ -22,11 +22,7 @@ pub(super) fn simple(
         // A flag belongs to the limit beside it.
         "exclusiveMinimum" | "exclusiveMaximum" if as_flag(Some(value)).is_some() => true,
         "exclusiveMinimum" | "exclusiveMaximum" => insert(out, key, number(value)),
-        "multipleOf" => insert(
-            out,
-            key,
-            number(value).filter(|n| n.as_f64().is_some_and(|f| f > 0.0)),
-        ),
+        "multipleOf" => insert(out, key, number(value).filter(|n| n.as_f64().is_some_and(|f| f > 0.0))),
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties"
         | "minContains" | "maxContains" => insert(out, key, count(value)),
         "uniqueItems" => {
@@ -59,11 +55,7 @@ pub(super) fn simple(
 
 /// `minimum` and `maximum`, exclusive where draft 4's flag says so.
 fn limit(key: &str, value: &Value, map: &Map<String, Value>, out: &mut Map<String, Value>) -> bool {
-    let exclusive = if key == "minimum" {
-        "exclusiveMinimum"
-    } else {
-        "exclusiveMaximum"
-    };
+    let exclusive = if key == "minimum" { "exclusiveMinimum" } else { "exclusiveMaximum" };
     let key = if flag(map.get(exclusive)) { exclusive } else { key };
     insert(out, key, number(value))
 }
@@ -86,18 +78,10 @@ fn number(value: &Value) -> Option<Number> {
 }
 
 /// A whole number from 0 on.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the range is checked before"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked before")]
 fn count(value: &Value) -> Option<u64> {
     let number = number(value)?;
-    let float = || {
-        number
-            .as_f64()
-            .filter(|f| f.fract() == 0.0 && (0.0..1e15).contains(f))
-    };
+    let float = || number.as_f64().filter(|f| f.fract() == 0.0 && (0.0..1e15).contains(f));
     number.as_u64().or_else(|| float().map(|f| f as u64))
 }
 
@@ -136,11 +120,7 @@ pub(super) fn without_slashes(pattern: &str) -> &str {
 /// What a text is that holds bytes.
 pub(in crate::openapi) fn file_schema(said: &str) -> Value {
     let mut schema = json!({"type": "string", "contentEncoding": "base64"});
-    let said = if said.is_empty() {
-        "The content, as base64 or a data URI."
-    } else {
-        said
-    };
+    let said = if said.is_empty() { "The content, as base64 or a data URI." } else { said };
     schema["description"] = said.into();
     schema
 }

@@ -51,11 +51,8 @@ impl Types {
 
     /// As a schema writes it.
     pub(super) fn value(self) -> Value {
-        let mut names: Vec<&str> = NAMES
-            .iter()
-            .filter(|(_, bit)| self.0 & bit != 0)
-            .map(|(n, _)| *n)
-            .collect();
+        let mut names: Vec<&str> =
+            NAMES.iter().filter(|(_, bit)| self.0 & bit != 0).map(|(n, _)| *n).collect();
         match (names.len(), names.pop()) {
             (1, Some(only)) => only.into(),
             (_, last) => names.into_iter().chain(last).collect::<Vec<_>>().into(),
@@ -84,10 +81,7 @@ impl TypeReading {
         let mut reading = Self::default();
         match map.get("type") {
             Some(Value::String(name)) => reading.add(name),
-            Some(Value::Array(names)) => names
-                .iter()
-                .filter_map(Value::as_str)
-                .for_each(|n| reading.add(n)),
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).for_each(|n| reading.add(n)),
             Some(Value::Null) => reading.add("null"),
             Some(_) => reading.unknown = true,
             None => {}
@@ -191,14 +185,8 @@ mod tests {
         let table = [
             (json!({"type": "string"}), json!("string")),
             (json!({"type": ["string", "null"]}), json!(["string", "null"])),
-            (
-                json!({"type": "integer", "nullable": true}),
-                json!(["integer", "null"]),
-            ),
-            (
-                json!({"type": "number", "x-nullable": "true"}),
-                json!(["number", "null"]),
-            ),
+            (json!({"type": "integer", "nullable": true}), json!(["integer", "null"])),
+            (json!({"type": "number", "x-nullable": "true"}), json!(["number", "null"])),
             (json!({"type": "file"}), json!("string")),
             (json!({"type": "int"}), json!("integer")),
             (json!({"type": "dict"}), json!("object")),
@@ -216,17 +204,9 @@ mod tests {
     #[test]
     fn enums_agree_with_their_type() {
         let table = [
-            (
-                json!({"type": "string"}),
-                json!(["a", 1, true, "a"]),
-                json!(["a", "1", "true"]),
-            ),
+            (json!({"type": "string"}), json!(["a", 1, true, "a"]), json!(["a", "1", "true"])),
             (json!({"type": "integer"}), json!(["1", 2, "x"]), json!([1, 2])),
-            (
-                json!({"type": "string", "nullable": true}),
-                json!(["a"]),
-                json!(["a", null]),
-            ),
+            (json!({"type": "string", "nullable": true}), json!(["a"]), json!(["a", null])),
             (json!({}), json!(["a", 1]), json!(["a", 1])),
         ];
         for (schema, values, expected) in table {

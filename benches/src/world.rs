@@ -48,7 +48,7 @@ impl World {
         let sqlite = SqliteTable::with(Settings::new(files.path().join("haft.db")), clock.clone());
         let table = Arc::new(CountingTable::new(Arc::new(sqlite)));
         let shared: Arc<dyn Table> = table.clone();
-        let cipher: Arc<dyn Cipher> = Arc::new(LocalKeyCipher::open_or_create(files.path().join("key"))?);
+        let cipher: Arc<dyn Cipher> = Arc::new(LocalKeyCipher::open_or_create(&files.path().join("key"))?);
         let blobs: Arc<dyn Blobs> = Arc::new(DirectoryBlobs::with_clock(
             files.path().join("blobs"),
             "http://127.0.0.1",

@@ -28,54 +28,33 @@ pub async fn install(
     keys: &Keys,
     admin: &SecretString,
 ) -> Result<Installation, KeyError> {
-    if let Some(account) = first_account(table).await? {
-        return Ok(Installation {
-            account,
-            is_new: false,
-        });
+    if let Some(account) = first(table).await? {
+        return Ok(Installation { account, is_new: false });
     }
     let account = AccountId::generate();
     let created_at = clock.now();
-    let new = NewKey {
-        name: "first admin key".into(),
-        role: Role::Admin,
-        expires_at: None,
-        app_id: None,
-    };
+    let new = NewKey { name: "first admin key".into(), role: Role::Admin, expires_at: None, app_id: None };
     let (_, mut writes) = keys.prepare(&account, new, admin)?;
     let installation = json!({"account": account, "created_at": created_at});
     let record = json!({"name": "default", "created_at": created_at});
     writes.push(Write::put_if(installation_key(), installation, Condition::Absent));
-    writes.push(Write::put_if(
-        Kind::Account.of(&account).key("account"),
-        record,
-        Condition::Absent,
-    ));
+    writes.push(Write::put_if(Kind::Account.of(&account).key("account"), record, Condition::Absent));
     match table.transact(writes).await {
-        Ok(()) => Ok(Installation {
-            account,
-            is_new: true,
-        }),
+        Ok(()) => Ok(Installation { account, is_new: true }),
         Err(error) if error.is_conflict() => {
-            let account = first_account(table).await?.ok_or(error)?;
-            Ok(Installation {
-                account,
-                is_new: false,
-            })
+            let account = first(table).await?.ok_or(error)?;
+            Ok(Installation { account, is_new: false })
         }
         Err(error) => Err(error.into()),
     }
 }
 
-async fn first_account(table: &dyn Table) -> Result<Option<AccountId>, KeyError> {
+/// The first account; none before the first start.
+pub async fn first(table: &dyn Table) -> Result<Option<AccountId>, KeyError> {
     let Some(item) = table.get(&installation_key()).await? else {
         return Ok(None);
     };
-    let id = item
-        .body
-        .get("account")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let id = item.body.get("account").and_then(Value::as_str).unwrap_or_default();
     let account = AccountId::try_from(id.to_owned())
         .map_err(|e| TableError::Unusable(format!("the record of the installation is not readable: {e}")))?;
     Ok(Some(account))

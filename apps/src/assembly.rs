@@ -36,9 +36,8 @@ impl SourceAssembler {
     async fn resolve(&self, refs: &[ToolRef], cx: &AccountContext) -> Vec<Resolved> {
         let mut answers: Vec<Option<Resolved>> = refs.iter().map(refused).collect();
         let groups = self.sources.iter().filter_map(|source| {
-            let places: Vec<usize> = (0..refs.len())
-                .filter(|&i| answers[i].is_none() && refs[i].kind == source.kind())
-                .collect();
+            let places: Vec<usize> =
+                (0..refs.len()).filter(|&i| answers[i].is_none() && refs[i].kind == source.kind()).collect();
             let group: Vec<ToolRef> = places.iter().map(|&i| refs[i].clone()).collect();
             (!group.is_empty()).then_some(async move { (places, source.resolve(&group, cx).await) })
         });
@@ -75,9 +74,7 @@ impl Assembler for SourceAssembler {
 impl fmt::Debug for SourceAssembler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds: Vec<_> = self.sources.iter().map(|source| source.kind()).collect();
-        f.debug_struct("SourceAssembler")
-            .field("kinds", &kinds)
-            .finish_non_exhaustive()
+        f.debug_struct("SourceAssembler").field("kinds", &kinds).finish_non_exhaustive()
     }
 }
 
@@ -86,9 +83,6 @@ fn refused(reference: &ToolRef) -> Option<Resolved> {
     if reference.kind == ToolKind::BuiltinTool || reference.params.is_empty() {
         return None;
     }
-    let message = format!(
-        "`params` must be {{}} in a reference of the type `{}`",
-        reference.kind
-    );
+    let message = format!("`params` must be {{}} in a reference of the type `{}`", reference.kind);
     Some(Err(Unresolved::new(ProblemCode::InvalidParams, message)))
 }

@@ -41,11 +41,7 @@ impl TableAudit {
     pub fn start(table: Arc<dyn Table>, clock: Arc<dyn Clock>) -> Self {
         let (sender, receiver) = mpsc::channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
-        let writer = Writer {
-            table,
-            clock,
-            dropped: dropped.clone(),
-        };
+        let writer = Writer { table, clock, dropped: dropped.clone() };
         tokio::spawn(writer.run(receiver));
         Self { sender, dropped }
     }
@@ -74,9 +70,7 @@ impl AuditSink for TableAudit {
 
 impl fmt::Debug for TableAudit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TableAudit")
-            .field("dropped", &self.dropped())
-            .finish_non_exhaustive()
+        f.debug_struct("TableAudit").field("dropped", &self.dropped()).finish_non_exhaustive()
     }
 }
 
@@ -140,16 +134,10 @@ pub async fn recent(
     limit: usize,
     cursor: Option<String>,
 ) -> Result<(Vec<AuditRecord>, Option<String>), TableError> {
-    let query = Query::prefix(Kind::Audit.of(account), "")
-        .limit(limit)
-        .after(cursor)
-        .descending();
+    let query = Query::prefix(Kind::Audit.of(account), "").limit(limit).after(cursor).descending();
     let page = table.query(&query).await?;
     // A record of an older shape is no reason to show none.
-    let records = page
-        .items
-        .iter()
-        .filter_map(|item| AuditRecord::deserialize(&item.body).ok());
+    let records = page.items.iter().filter_map(|item| AuditRecord::deserialize(&item.body).ok());
     Ok((records.collect(), page.next_cursor))
 }
 

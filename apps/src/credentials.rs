@@ -84,9 +84,7 @@ impl CredentialStore {
         check(provider, &fields)?;
         let key = key_of(account, provider);
         let item = self.table.get(&key).await?;
-        let condition = item
-            .as_ref()
-            .map_or(Condition::Absent, |i| Condition::Version(i.version));
+        let condition = item.as_ref().map_or(Condition::Absent, |i| Condition::Version(i.version));
         let stored = match &item {
             Some(item) => read(item)?.fields,
             None => BTreeMap::new(),
@@ -107,10 +105,7 @@ impl CredentialStore {
             };
             sealed.insert(name, value);
         }
-        let record = Record {
-            fields: sealed,
-            updated_at: self.clock.now(),
-        };
+        let record = Record { fields: sealed, updated_at: self.clock.now() };
         let body =
             serde_json::to_value(&record).map_err(|_| CredentialsError::Corrupt(provider.to_owned()))?;
         self.table.write(Write::put_if(key, body, condition)).await?;
@@ -135,26 +130,15 @@ impl CredentialStore {
         limit: usize,
         cursor: Option<String>,
     ) -> Result<(Vec<MaskedCredentials>, Option<String>), CredentialsError> {
-        let query = Query::prefix(Kind::Credential.of(account), PREFIX)
-            .limit(limit)
-            .after(cursor);
+        let query = Query::prefix(Kind::Credential.of(account), PREFIX).limit(limit).after(cursor);
         let page = self.table.query(&query).await?;
         let describe = |item: &Item| Ok(masked(&item.key.sk()[PREFIX.len()..], read(item)?));
-        Ok((
-            page.items
-                .iter()
-                .map(describe)
-                .collect::<Result<_, CredentialsError>>()?,
-            page.next_cursor,
-        ))
+        Ok((page.items.iter().map(describe).collect::<Result<_, CredentialsError>>()?, page.next_cursor))
     }
 
     /// Forgets a provider's credentials.
     pub async fn delete(&self, account: &AccountId, provider: &str) -> Result<(), CredentialsError> {
-        let write = Write::Delete {
-            key: key_of(account, provider),
-            condition: Condition::Exists,
-        };
+        let write = Write::Delete { key: key_of(account, provider), condition: Condition::Exists };
         match self.table.write(write).await {
             Err(error) if error.is_conflict() => Err(CredentialsError::NotFound(provider.to_owned())),
             other => Ok(other.map(|_| ())?),
@@ -175,10 +159,7 @@ impl Credentials for CredentialStore {
         let record = read(&item).map_err(|_| CredentialError::Corrupt(provider.to_owned()))?;
         let mut opened = BTreeMap::new();
         for (name, sealed) in record.fields {
-            let value = self
-                .cipher
-                .open(&scope_of(account, provider, &name), &sealed)
-                .await?;
+            let value = self.cipher.open(&scope_of(account, provider, &name), &sealed).await?;
             opened.insert(name, value);
         }
         Ok(Some(opened))
@@ -209,22 +190,14 @@ fn read(item: &Item) -> Result<Record, CredentialsError> {
 fn masked(provider: &str, record: Record) -> MaskedCredentials {
     MaskedCredentials {
         provider: provider.to_owned(),
-        fields: record
-            .fields
-            .into_keys()
-            .map(|name| (name, MASK.to_owned()))
-            .collect(),
+        fields: record.fields.into_keys().map(|name| (name, MASK.to_owned())).collect(),
         updated_at: record.updated_at,
     }
 }
 
 fn check(provider: &str, fields: &BTreeMap<String, String>) -> Result<(), CredentialsError> {
-    let invalid = |field: &str, message: String| {
-        Err(CredentialsError::Invalid {
-            field: field.to_owned(),
-            message,
-        })
-    };
+    let invalid =
+        |field: &str, message: String| Err(CredentialsError::Invalid { field: field.to_owned(), message });
     let legal_byte = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     let legal = |name: &str| !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(legal_byte);
     let names = format!("use 1 to {MAX_NAME} letters, digits, `_`, `-` or `.`");

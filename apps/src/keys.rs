@@ -99,15 +99,8 @@ pub struct Keys {
 impl Keys {
     /// Keys in a table.
     pub fn new(table: Arc<dyn Table>, clock: Arc<dyn Clock>) -> Self {
-        let trusted = Cache::builder()
-            .max_capacity(TRUSTED_KEYS)
-            .time_to_live(TRUSTED_FOR)
-            .build();
-        Self {
-            table,
-            clock,
-            trusted,
-        }
+        let trusted = Cache::builder().max_capacity(TRUSTED_KEYS).time_to_live(TRUSTED_FOR).build();
+        Self { table, clock, trusted }
     }
 
     /// Whose key this is and what it may do.
@@ -127,11 +120,7 @@ impl Keys {
     }
 
     async fn look_up(&self, hash: String) -> Result<Arc<ApiKey>, KeyError> {
-        let item = self
-            .table
-            .get(&lookup_key(&hash))
-            .await?
-            .ok_or(KeyError::Unknown)?;
+        let item = self.table.get(&lookup_key(&hash)).await?.ok_or(KeyError::Unknown)?;
         let key = Arc::new(read::<ApiKey>(&item)?);
         self.trusted.insert(hash, key.clone());
         Ok(key)
@@ -175,17 +164,10 @@ impl Keys {
         };
         let hash = hash_of(text.expose_secret());
         let record = serde_json::to_value(&key).map_err(|_| KeyError::Corrupt(key.id.clone()))?;
-        let put = |at, body| Write::Put {
-            key: at,
-            body,
-            expires_at: key.expires_at,
-            condition: Condition::Absent,
-        };
+        let put =
+            |at, body| Write::Put { key: at, body, expires_at: key.expires_at, condition: Condition::Absent };
         let listed = json!({"key": record, "hash": hash});
-        let writes = vec![
-            put(lookup_key(&hash), record),
-            put(listing_key(account, &key.id), listed),
-        ];
+        let writes = vec![put(lookup_key(&hash), record), put(listing_key(account, &key.id), listed)];
         Ok((key, writes))
     }
 
@@ -216,9 +198,7 @@ impl Keys {
         limit: usize,
         cursor: Option<String>,
     ) -> Result<(Vec<ApiKey>, Option<String>), KeyError> {
-        let query = Query::prefix(Kind::Account.of(account), "key#")
-            .limit(limit)
-            .after(cursor);
+        let query = Query::prefix(Kind::Account.of(account), "key#").limit(limit).after(cursor);
         let page = self.table.query(&query).await?;
         let keys = page.items.iter().map(|item| read::<Listed>(item).map(|l| l.key));
         Ok((keys.collect::<Result<_, _>>()?, page.next_cursor))
@@ -233,9 +213,7 @@ impl Keys {
         let not_found = || KeyError::NotFound(id.to_owned());
         let item = self.table.get(&at).await?.ok_or_else(not_found)?;
         let hash = read::<Listed>(&item)?.hash;
-        self.table
-            .transact(vec![Write::delete(lookup_key(&hash)), Write::delete(at)])
-            .await?;
+        self.table.transact(vec![Write::delete(lookup_key(&hash)), Write::delete(at)]).await?;
         self.trusted.invalidate(&hash);
         Ok(())
     }

@@ -101,9 +101,7 @@ fn base() -> OpenApi {
     let mut api = OpenApi::new(info, Paths::new());
     let mut key = Http::new(HttpAuthScheme::Bearer);
     key.description = Some("An API key: `Authorization: Bearer KEY`".to_owned());
-    api.components
-        .get_or_insert_default()
-        .add_security_scheme("key", SecurityScheme::Http(key));
+    api.components.get_or_insert_default().add_security_scheme("key", SecurityScheme::Http(key));
     api.security = Some(vec![SecurityRequirement::new("key", Vec::<String>::new())]);
     api
 }

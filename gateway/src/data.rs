@@ -65,11 +65,9 @@ impl DataDir {
 
     /// Makes the directory, for its owner alone, if it is not there.
     pub fn create(&self) -> anyhow::Result<()> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.0)
-            .with_context(|| format!("the data directory {} cannot be made: give another with --data", self.0.display()))
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0).with_context(|| {
+            format!("the data directory {} cannot be made: give another with --data", self.0.display())
+        })
     }
 
     /// Takes the directory for a server. A second server is told who holds it.
@@ -104,7 +102,10 @@ impl DataDir {
             Some(holder) => format!("the server at {} (process {})", holder.url, holder.pid),
             None => "another process".to_owned(),
         };
-        format!("the data directory {} is held by {by}: stop it, or give another directory with --data", self.0.display())
+        format!(
+            "the data directory {} is held by {by}: stop it, or give another directory with --data",
+            self.0.display()
+        )
     }
 
     fn holder_path(&self) -> PathBuf {
@@ -181,7 +182,8 @@ pub async fn first_start(
         (None, None) => data.new_admin_key()?,
     };
     let (table, clock, keys) = (services.table.as_ref(), services.clock.as_ref(), services.keys.as_ref());
-    let installation = install(table, clock, keys, &admin_key).await.context("the account cannot be set up")?;
+    let installation =
+        install(table, clock, keys, &admin_key).await.context("the account cannot be set up")?;
     let account = installation.account;
     if !installation.is_new {
         match keys.verify(admin_key.expose_secret()).await {

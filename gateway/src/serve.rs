@@ -21,14 +21,15 @@ pub struct Server {
 
 impl Server {
     /// Takes the directory, binds the address and opens everything.
-    pub async fn bind(addr: SocketAddr, data: &DataDir, environment: &dyn Environment) -> anyhow::Result<Self> {
+    pub async fn bind(
+        addr: SocketAddr,
+        data: &DataDir,
+        environment: &dyn Environment,
+    ) -> anyhow::Result<Self> {
         data.create()?;
         let lock = data.lock()?;
-        let defaults = Defaults {
-            data: data.path().to_owned(),
-            loopback_only: addr.ip().is_loopback(),
-            log: "info",
-        };
+        let defaults =
+            Defaults { data: data.path().to_owned(), loopback_only: addr.ip().is_loopback(), log: "info" };
         let mut config = Config::read(environment, &defaults)?;
         let listener = TcpListener::bind(addr)
             .await

@@ -17,6 +17,7 @@
 
 pub mod catalogue;
 pub mod contract;
+mod lister;
 mod nearest;
 pub mod registry;
 pub mod runtime;

@@ -27,11 +27,7 @@ pub(crate) struct CredentialsView {
 
 impl From<MaskedCredentials> for CredentialsView {
     fn from(stored: MaskedCredentials) -> Self {
-        Self {
-            provider: stored.provider,
-            fields: stored.fields,
-            updated_at: stored.updated_at,
-        }
+        Self { provider: stored.provider, fields: stored.fields, updated_at: stored.updated_at }
     }
 }
 
@@ -43,10 +39,7 @@ pub(crate) async fn list(
     State(state): State<AppsState>,
     Query(page): Query<ListQuery>,
 ) -> Result<Json<List<CredentialsView>>, ApiError> {
-    let (stored, next_cursor) = state
-        .credentials
-        .list(&principal.account, page.limit(), page.cursor)
-        .await?;
+    let (stored, next_cursor) = state.credentials.list(&principal.account, page.limit(), page.cursor).await?;
     let items = stored.into_iter().map(CredentialsView::from).collect();
     Ok(Json(List { items, next_cursor }))
 }
@@ -79,10 +72,7 @@ pub(crate) async fn put(
     let declared = (state.declared)(&provider)
         .ok_or_else(|| ApiError::not_found(format_args!("the builtin provider `{provider}`")))?;
     check(&provider, &declared, &fields)?;
-    let stored = state
-        .credentials
-        .put(&principal.account, &provider, fields)
-        .await?;
+    let stored = state.credentials.put(&principal.account, &provider, fields).await?;
     Ok(Json(stored.into()))
 }
 
@@ -110,20 +100,14 @@ fn check(
         [] => format!("`{provider}` needs no credentials"),
         names => format!("`{provider}` takes: {}", names.join(", ")),
     };
-    let unknown = fields
-        .keys()
-        .filter(|name| !names.contains(&name.as_str()))
-        .map(|name| Violation {
-            path: format!("/{name}"),
-            message: format!("there is no such field: {known}"),
-        });
+    let unknown = fields.keys().filter(|name| !names.contains(&name.as_str())).map(|name| Violation {
+        path: format!("/{name}"),
+        message: format!("there is no such field: {known}"),
+    });
     let missing = declared
         .iter()
         .filter(|field| field.required && !fields.contains_key(field.name))
-        .map(|field| Violation {
-            path: format!("/{}", field.name),
-            message: "it is required".to_owned(),
-        });
+        .map(|field| Violation { path: format!("/{}", field.name), message: "it is required".to_owned() });
     let violations: Vec<_> = unknown.chain(missing).collect();
     if violations.is_empty() {
         return Ok(());

@@ -74,10 +74,7 @@ pub(crate) async fn list(
     Query(page): Query<ListQuery>,
 ) -> Result<Json<List<KeyView>>, ApiError> {
     principal.require(Role::Admin)?;
-    let (keys, next_cursor) = state
-        .keys
-        .list(&principal.account, page.limit(), page.cursor)
-        .await?;
+    let (keys, next_cursor) = state.keys.list(&principal.account, page.limit(), page.cursor).await?;
     let items = keys.into_iter().map(KeyView::from).collect();
     Ok(Json(List { items, next_cursor }))
 }
@@ -91,17 +88,9 @@ pub(crate) async fn create(
     JsonBody(wanted): JsonBody<CreateKey>,
 ) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
     principal.require(Role::Admin)?;
-    let new = NewKey {
-        name: wanted.name,
-        role: wanted.role,
-        expires_at: wanted.expires_at,
-        app_id: None,
-    };
+    let new = NewKey { name: wanted.name, role: wanted.role, expires_at: wanted.expires_at, app_id: None };
     let (key, text) = state.keys.create(&principal.account, new).await?;
-    let created = CreatedKey {
-        key: text.expose_secret().to_owned(),
-        view: key.into(),
-    };
+    let created = CreatedKey { key: text.expose_secret().to_owned(), view: key.into() };
     Ok((StatusCode::CREATED, Json(created)))
 }
 
@@ -114,9 +103,6 @@ pub(crate) async fn revoke(
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     principal.require(Role::Admin)?;
-    state
-        .keys
-        .revoke(&principal.account, &id, &principal.key_id)
-        .await?;
+    state.keys.revoke(&principal.account, &id, &principal.key_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -16,12 +16,7 @@ pub(crate) async fn list(
     State(state): State<AssemblyState>,
     Query(page): Query<ListQuery>,
 ) -> Result<Json<List<AuditRecord>>, ApiError> {
-    let (items, next_cursor) = apps::audit::recent(
-        state.table.as_ref(),
-        &principal.account,
-        page.limit(),
-        page.cursor,
-    )
-    .await?;
+    let (items, next_cursor) =
+        apps::audit::recent(state.table.as_ref(), &principal.account, page.limit(), page.cursor).await?;
     Ok(Json(List { items, next_cursor }))
 }

@@ -51,10 +51,7 @@ pub(crate) async fn icon(Path(provider): Path<String>) -> Result<Response, ApiEr
         (header::CONTENT_TYPE, icon.media_type),
         (header::CACHE_CONTROL, "public, max-age=86400"),
         // A picture from the registry is shown, and never runs.
-        (
-            header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-        ),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     Ok((headers, Bytes::from_static(icon.bytes)).into_response())

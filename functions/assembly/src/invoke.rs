@@ -4,6 +4,7 @@ use crate::{AssemblyState, assemble::check_count};
 use axum::{Json, extract::State};
 use domain::{
     AccountContext, Entry, Problem, ProblemCode, Role, ToolError, ToolOutput, ToolRef, Toolset,
+    dialect::{self, Dialect},
     ports::Assembly,
 };
 use http_kit::{
@@ -12,7 +13,7 @@ use http_kit::{
 };
 use serde::Deserialize;
 use serde_json::Value;
-use std::time::Duration;
+use std::{fmt::Write as _, time::Duration};
 use utoipa::ToSchema;
 
 const DEFAULT_TIMEOUT_S: u64 = 60;
@@ -77,14 +78,10 @@ pub(crate) async fn invoke(
     if let (Some(dialect), Some(entry)) = (body.dialect, toolset.get(name)) {
         dialect::restore(&mut args, entry.spec().args_schema.value(), dialect);
     }
-    toolset
-        .invoke(name, args, &cx)
-        .await
-        .map(Json)
-        .map_err(|error| match error {
-            ToolError::NotFound { .. } if toolset.get(name).is_none() => not_in_set(&toolset, name),
-            error => error.into(),
-        })
+    toolset.invoke(name, args, &cx).await.map(Json).map_err(|error| match error {
+        ToolError::NotFound { .. } if toolset.get(name).is_none() => not_in_set(&toolset, name),
+        error => error.into(),
+    })
 }
 
 fn target(
@@ -98,20 +95,14 @@ fn target(
             check_count(&refs)?;
             Ok(Target::Named(refs, name))
         }
-        _ => Err(ApiError::invalid_body(
-            "",
-            "send either `ref`, or `refs` together with `name`",
-        )),
+        _ => Err(ApiError::invalid_body("", "send either `ref`, or `refs` together with `name`")),
     }
 }
 
 fn timeout(seconds: Option<u64>) -> Result<Duration, ApiError> {
     let seconds = seconds.unwrap_or(DEFAULT_TIMEOUT_S);
     if !(1..=MAX_TIMEOUT_S).contains(&seconds) {
-        return Err(ApiError::invalid_body(
-            "/timeout_s",
-            format!("use 1 to {MAX_TIMEOUT_S}"),
-        ));
+        return Err(ApiError::invalid_body("/timeout_s", format!("use 1 to {MAX_TIMEOUT_S}")));
     }
     Ok(Duration::from_secs(seconds))
 }
@@ -121,9 +112,7 @@ fn only(toolset: &Toolset) -> Result<&str, ApiError> {
     match (toolset.entries(), toolset.problems()) {
         ([entry], _) => Ok(&entry.name),
         (_, [problem, ..]) => Err(refusal(problem)),
-        _ => Err(ApiError::internal(
-            "an assembly gave neither a tool nor a problem",
-        )),
+        _ => Err(ApiError::internal("an assembly gave neither a tool nor a problem")),
     }
 }
 
@@ -147,27 +136,16 @@ fn refusal(problem: &Problem) -> ApiError {
 }
 
 fn not_in_set(toolset: &Toolset, name: &str) -> ApiError {
-    let names: Vec<_> = toolset
-        .entries()
-        .iter()
-        .map(|entry| entry.name.as_str())
-        .collect();
+    let names: Vec<_> = toolset.entries().iter().map(|entry| entry.name.as_str()).collect();
     let mut what = format!("the tool `{name}` in this set (its tools: {})", names.join(", "));
     if let Some(problem) = toolset.problems().first() {
-        what.push_str(&format!(
-            "; `{}` could not be taken: {};",
-            problem.reference, problem.message
-        ));
+        let _ = write!(what, "; `{}` could not be taken: {};", problem.reference, problem.message);
     }
     ApiError::not_found(what)
 }
 
 fn check_role(principal: &Principal, toolset: &Toolset, name: &str) -> Result<(), ApiError> {
-    let reads_only = |name| {
-        toolset
-            .get(name)
-            .is_none_or(|entry| entry.spec().annotations.read_only)
-    };
+    let reads_only = |name| toolset.get(name).is_none_or(|entry| entry.spec().annotations.read_only);
     if reads_only(name) {
         return Ok(());
     }

@@ -31,11 +31,7 @@ pub(crate) async fn list(
     let cx = AccountContext::new(principal.account);
     let (start, mut cursor) = read_cursor(page.cursor.as_deref())?;
     let wanted = |of: ToolKind| kind.is_none_or(|kind| kind == of) && start.is_none_or(|start| of >= start);
-    let mut listers: Vec<_> = state
-        .listers
-        .iter()
-        .filter(|lister| wanted(lister.kind()))
-        .collect();
+    let mut listers: Vec<_> = state.listers.iter().filter(|lister| wanted(lister.kind())).collect();
     listers.sort_by_key(|lister| lister.kind());
     let mut items = Vec::new();
     for (i, lister) in listers.iter().enumerate() {
@@ -51,15 +47,9 @@ pub(crate) async fn list(
             None if items.len() >= limit => listers.get(i + 1).map(|next| format!("{}:", next.kind())),
             None => continue,
         };
-        return Ok(Json(List {
-            items,
-            next_cursor: next,
-        }));
+        return Ok(Json(List { items, next_cursor: next }));
     }
-    Ok(Json(List {
-        items,
-        next_cursor: None,
-    }))
+    Ok(Json(List { items, next_cursor: None }))
 }
 
 /// The kind to go on with, and where within it.

@@ -16,6 +16,7 @@ const OPEN_FOR: Duration = Duration::from_mins(15);
 
 /// Where to put it.
 #[derive(Debug, Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the contract")]
 pub(crate) struct Upload {
     /// What routes that accept uploads are given.
     upload_id: String,
@@ -40,11 +41,6 @@ pub(crate) async fn create(
     let key = upload_key(&principal.account, &upload_id)
         .ok_or_else(|| ApiError::internal("a new upload id is not legal"))?;
     let link = state.blobs.upload_link(&key, MAX_BYTES, OPEN_FOR).await?;
-    let upload = Upload {
-        upload_id,
-        url: link.url,
-        max_bytes: MAX_BYTES,
-        expires_at: link.expires_at,
-    };
+    let upload = Upload { upload_id, url: link.url, max_bytes: MAX_BYTES, expires_at: link.expires_at };
     Ok((StatusCode::CREATED, Json(upload)))
 }

@@ -57,10 +57,7 @@ async fn principal_of(keys: &Keys, headers: &HeaderMap) -> Result<Principal, Api
 }
 
 pub(crate) fn no_key() -> ApiError {
-    ApiError::unauthorized(
-        "no_key",
-        "send an API key with the header `Authorization: Bearer KEY`",
-    )
+    ApiError::unauthorized("no_key", "send an API key with the header `Authorization: Bearer KEY`")
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -59,12 +59,7 @@ fn says_json(headers: &HeaderMap) -> bool {
         return true;
     };
     let kind = kind.to_str().unwrap_or_default();
-    let essence = kind
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
+    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     essence == "application/json" || essence.ends_with("+json")
 }
 
@@ -78,11 +73,8 @@ fn refusal(error: &serde_json::Error, path: String) -> ApiError {
         None => message,
     };
     let at = if path.is_empty() { "the body" } else { &path };
-    ApiError::unprocessable(
-        "invalid_body",
-        format!("the request body is wrong at {at}: {message}"),
-    )
-    .with_violations(vec![Violation { path, message }])
+    ApiError::unprocessable("invalid_body", format!("the request body is wrong at {at}: {message}"))
+        .with_violations(vec![Violation { path, message }])
 }
 
 /// A message of serde without the text that was sent: that may be a secret.
@@ -130,27 +122,13 @@ mod tests {
             ("{\"name\":", 400, "invalid_json", None),
             ("{\"name\":\"x\"} y", 400, "invalid_json", None),
             ("{}", 422, "invalid_body", Some("")),
-            (
-                "{\"name\":\"x\",\"other\":1}",
-                422,
-                "invalid_body",
-                Some("/other"),
-            ),
-            (
-                "{\"name\":\"x\",\"items\":[1,\"s3cret\"]}",
-                422,
-                "invalid_body",
-                Some("/items/1"),
-            ),
+            ("{\"name\":\"x\",\"other\":1}", 422, "invalid_body", Some("/other")),
+            ("{\"name\":\"x\",\"items\":[1,\"s3cret\"]}", 422, "invalid_body", Some("/items/1")),
         ];
         for (text, status, code, path) in cases {
             let error = parse::<Body>(text.as_bytes()).unwrap_err();
             let at = error.violations.first().map(|v| v.path.as_str());
-            assert_eq!(
-                (error.status.as_u16(), error.code, at),
-                (status, code, path),
-                "{text}"
-            );
+            assert_eq!((error.status.as_u16(), error.code, at), (status, code, path), "{text}");
             assert!(!error.to_string().contains("s3cret"), "{error}");
         }
     }

@@ -26,8 +26,6 @@ pub struct CancelOnDrop {
 impl CancelOnDrop {
     /// Guards a call.
     pub fn of(cx: &CallContext) -> Self {
-        Self {
-            _guard: cx.cancel.clone().drop_guard(),
-        }
+        Self { _guard: cx.cancel.clone().drop_guard() }
     }
 }

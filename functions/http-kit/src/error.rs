@@ -37,14 +37,7 @@ pub struct ApiError {
 impl ApiError {
     /// A refusal.
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Self {
-            status,
-            code,
-            detail: detail.into(),
-            violations: Vec::new(),
-            retry_after: None,
-            cause: None,
-        }
+        Self { status, code, detail: detail.into(), violations: Vec::new(), retry_after: None, cause: None }
     }
 
     /// 400: the request cannot be understood.
@@ -64,11 +57,7 @@ impl ApiError {
 
     /// 404: `what` does not exist for this account.
     pub fn not_found(what: impl fmt::Display) -> Self {
-        Self::new(
-            StatusCode::NOT_FOUND,
-            "not_found",
-            format!("{what} was not found"),
-        )
+        Self::new(StatusCode::NOT_FOUND, "not_found", format!("{what} was not found"))
     }
 
     /// 409: what is stored stands against it.
@@ -291,27 +280,10 @@ mod tests {
             (ToolError::MissingCredential { what: what() }, 424),
             (ToolError::NeedsApproval { tool: what() }, 403),
             (ToolError::Blocked { reason: what() }, 403),
-            (
-                ToolError::Upstream {
-                    status: 500,
-                    body: what(),
-                },
-                502,
-            ),
+            (ToolError::Upstream { status: 500, body: what() }, 502),
             (ToolError::Unreachable { reason: what() }, 502),
-            (
-                ToolError::Timeout {
-                    after: Duration::ZERO,
-                },
-                504,
-            ),
-            (
-                ToolError::TooLarge {
-                    what: what(),
-                    limit: 1,
-                },
-                413,
-            ),
+            (ToolError::Timeout { after: Duration::ZERO }, 504),
+            (ToolError::TooLarge { what: what(), limit: 1 }, 413),
             (ToolError::RateLimited { retry_after: None }, 429),
             (ToolError::Cancelled, 499),
             (ToolError::internal("boom"), 500),

@@ -39,9 +39,6 @@ pub struct List<T> {
 impl<T> List<T> {
     /// A list that is whole on one page.
     pub fn whole(items: Vec<T>) -> Self {
-        Self {
-            items,
-            next_cursor: None,
-        }
+        Self { items, next_cursor: None }
     }
 }

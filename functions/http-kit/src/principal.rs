@@ -34,11 +34,7 @@ impl Principal {
 
 impl From<&ApiKey> for Principal {
     fn from(key: &ApiKey) -> Self {
-        Self {
-            account: key.account.clone(),
-            role: key.role,
-            key_id: key.id.clone(),
-        }
+        Self { account: key.account.clone(), role: key.role, key_id: key.id.clone() }
     }
 }
 
@@ -46,10 +42,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Principal {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
-        parts
-            .extensions
-            .get::<Self>()
-            .cloned()
-            .ok_or_else(crate::auth::no_key)
+        parts.extensions.get::<Self>().cloned().ok_or_else(crate::auth::no_key)
     }
 }

@@ -138,11 +138,7 @@ async fn text_of(body: Body, status: StatusCode) -> String {
         Ok(collected) => String::from_utf8_lossy(&collected.to_bytes()).into_owned(),
         Err(_) => String::new(),
     };
-    if text.is_empty() {
-        title(status).to_owned()
-    } else {
-        text
-    }
+    if text.is_empty() { title(status).to_owned() } else { text }
 }
 
 fn title(status: StatusCode) -> &'static str {

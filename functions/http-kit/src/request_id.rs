@@ -34,10 +34,7 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestId {
 
 /// Gives the request its id and the answer the same.
 pub(crate) async fn assign(mut request: Request, next: Next) -> Response {
-    let given = request
-        .headers()
-        .get(&HEADER)
-        .and_then(|value| value.to_str().ok());
+    let given = request.headers().get(&HEADER).and_then(|value| value.to_str().ok());
     let id = match given {
         Some(id) if is_sane(id) => RequestId(id.to_owned()),
         _ => RequestId::generate(),

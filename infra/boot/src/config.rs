@@ -86,8 +86,10 @@ impl Config {
     pub fn read(environment: &dyn Environment, defaults: &Defaults) -> Result<Self, ConfigError> {
         let data = &defaults.data;
         Ok(Self {
-            table: path(environment, "HAFT_TABLE", "sqlite", || data.join("haft.db")).map(TableConfig::Sqlite)?,
-            blobs: path(environment, "HAFT_BLOBS", "dir", || data.join("blobs")).map(BlobsConfig::Directory)?,
+            table: path(environment, "HAFT_TABLE", "sqlite", || data.join("haft.db"))
+                .map(TableConfig::Sqlite)?,
+            blobs: path(environment, "HAFT_BLOBS", "dir", || data.join("blobs"))
+                .map(BlobsConfig::Directory)?,
             cipher: path(environment, "HAFT_CIPHER", "file", || data.join("cipher.key"))
                 .map(CipherConfig::KeyFile)?,
             egress: policy(environment, defaults)?,

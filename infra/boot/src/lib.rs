@@ -11,4 +11,6 @@ mod services;
 pub use config::{Config, ConfigError, Defaults};
 pub use environment::{Environment, ProcessEnvironment};
 #[cfg(feature = "local")]
+pub use infra_directory::{DirectoryBlobs, LinkError, OpenBlob};
+#[cfg(feature = "local")]
 pub use services::{BootError, Services};

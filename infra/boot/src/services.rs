@@ -1,0 +1,153 @@
+//! Everything that stands behind the routes of one machine: adapters, and the sources over them.
+
+use crate::config::{BlobsConfig, CipherConfig, Config, TableConfig};
+use apps::{
+    accounts, assembly::SourceAssembler, audit::TableAudit, credentials::CredentialStore, keys::KeyError,
+    keys::Keys,
+};
+use domain::{
+    ToolLister, ToolSource,
+    ports::{
+        Assembler, BlobError, Blobs, Cipher, CipherError, Clock, Credentials, SystemClock, Table, TableError,
+    },
+    toolset::Runtime,
+};
+use infra_directory::DirectoryBlobs;
+use infra_local_key::LocalKeyCipher;
+use infra_sqlite::{Settings, SqliteTable};
+use providers::{BuiltinSource, ToolDeps};
+use std::{fmt, path::PathBuf, sync::Arc};
+
+/// Where links lead when nobody says how this machine is reached: the address `serve` has by default.
+const DEFAULT_PUBLIC_URL: &str = "http://127.0.0.1:8787";
+
+/// What the functions are made of.
+pub struct Services {
+    /// Records.
+    pub table: Arc<dyn Table>,
+    /// Large bodies.
+    pub blobs: Arc<dyn Blobs>,
+    /// The same, as the gateway serves their links.
+    pub directory: DirectoryBlobs,
+    /// Seals secrets.
+    pub cipher: Arc<dyn Cipher>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// The keys of all accounts.
+    pub keys: Arc<Keys>,
+    /// Stored credentials.
+    pub credentials: Arc<CredentialStore>,
+    /// References in, a toolset out.
+    pub assembler: Arc<dyn Assembler>,
+    /// Lists of tools, one per kind.
+    pub listers: Vec<Arc<dyn ToolLister>>,
+    /// The only way out.
+    pub egress: egress::Client,
+    audit: Arc<TableAudit>,
+}
+
+/// Why the services do not start.
+#[derive(Debug, thiserror::Error)]
+pub enum BootError {
+    /// The store of records cannot be used.
+    #[error("the store {path} cannot be used: {source}")]
+    Table {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        source: TableError,
+    },
+    /// The store of large bodies cannot be used.
+    #[error("the blob directory {path} cannot be used: {source}")]
+    Blobs {
+        /// Its place.
+        path: PathBuf,
+        /// Why.
+        source: BlobError,
+    },
+    /// The key that seals secrets cannot be used.
+    #[error(transparent)]
+    Cipher(#[from] CipherError),
+    /// The account cannot be read.
+    #[error("the account cannot be read: {0}")]
+    Account(#[from] KeyError),
+}
+
+impl Services {
+    /// Opens the stores and puts the sources over them. Call it on a Tokio runtime.
+    pub async fn start(config: &Config) -> Result<Self, BootError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let table = open_table(&config.table, &clock).await?;
+        let cipher = open_cipher(&config.cipher, table.as_ref()).await?;
+        let directory = open_blobs(config, &clock)?;
+        let blobs: Arc<dyn Blobs> = Arc::new(directory.clone());
+        let egress = egress::Client::new(config.egress.clone());
+        let keys = Arc::new(Keys::new(table.clone(), clock.clone()));
+        let credentials = Arc::new(CredentialStore::new(table.clone(), cipher.clone(), clock.clone()));
+        let audit = Arc::new(TableAudit::start(table.clone(), clock.clone()));
+        let deps = ToolDeps {
+            http: egress.clone(),
+            credentials: credentials.clone() as Arc<dyn Credentials>,
+            clock: clock.clone(),
+            blobs: blobs.clone(),
+        };
+        let builtin = Arc::new(BuiltinSource::new(deps, cipher.clone()));
+        let sources: Vec<Arc<dyn ToolSource>> = vec![builtin.clone()];
+        let listers: Vec<Arc<dyn ToolLister>> = vec![builtin];
+        let runtime = Runtime {
+            audit: audit.clone(),
+            blobs: Some(blobs.clone()),
+            clock: clock.clone(),
+            ..Runtime::default()
+        };
+        Ok(Self {
+            assembler: Arc::new(SourceAssembler::new(sources, Arc::new(runtime))),
+            table,
+            blobs,
+            directory,
+            cipher,
+            clock,
+            keys,
+            credentials,
+            listers,
+            egress,
+            audit,
+        })
+    }
+
+    /// Writes what waits to be written and ends the processes that were started.
+    pub async fn shutdown(&self) {
+        self.audit.flush().await;
+    }
+}
+
+impl fmt::Debug for Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Services").finish_non_exhaustive()
+    }
+}
+
+async fn open_table(config: &TableConfig, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Table>, BootError> {
+    let TableConfig::Sqlite(path) = config;
+    let table = SqliteTable::with(Settings::new(path), clock.clone());
+    let failed = |source| BootError::Table { path: path.clone(), source };
+    table.ready().await.map_err(failed)?;
+    Ok(Arc::new(table))
+}
+
+/// A store that has an account may hold sealed values: their key must be there. Only a new store gets a new key.
+async fn open_cipher(config: &CipherConfig, table: &dyn Table) -> Result<Arc<dyn Cipher>, BootError> {
+    let CipherConfig::KeyFile(path) = config;
+    let cipher = match accounts::first(table).await? {
+        Some(_) => LocalKeyCipher::open(path)?,
+        None => LocalKeyCipher::open_or_create(path)?,
+    };
+    Ok(Arc::new(cipher))
+}
+
+fn open_blobs(config: &Config, clock: &Arc<dyn Clock>) -> Result<DirectoryBlobs, BootError> {
+    let BlobsConfig::Directory(path) = &config.blobs;
+    let public_url = config.public_url.as_ref().map_or(DEFAULT_PUBLIC_URL, |url| url.as_str());
+    DirectoryBlobs::with_clock(path, public_url, clock.clone())
+        .map_err(|source| BootError::Blobs { path: path.clone(), source })
+}

@@ -1,6 +1,6 @@
 //! `$ref` and `allOf` folded into one schema, for dialects that have neither.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -26,9 +26,16 @@ impl Walk<'_> {
             out: Map::new(),
             place: place.clone(),
             parts: 0,
+            cut: false,
         };
         self.absorb(&mut fold, schema, &place.path);
         // Where the whole schema is one reference, paths below it are those of its target.
+        if fold.cut {
+            return Flat {
+                schema: fold.out,
+                place: fold.place,
+            };
+        }
         if let (1, Some(Value::String(reference))) = (schema.len(), schema.get("$ref"))
             && let Some((pointer, _)) = self.target(reference)
         {
@@ -88,7 +95,8 @@ impl Walk<'_> {
         if inside >= RECURSION {
             self.lose(&path, "recursion: not described any deeper");
             // What it is can still be said, though not what is in it.
-            let types = named_types(target);
+            fold.cut = true;
+            let types = types_with_alternatives(target);
             if !types.is_empty() {
                 merge(
                     &mut fold.out,
@@ -111,13 +119,48 @@ struct Fold {
     out: Map<String, Value>,
     place: Place,
     parts: usize,
+    /// Whether recursion was cut.
+    cut: bool,
+}
+
+/// The types a schema names, or all its alternatives name.
+pub(super) fn types_with_alternatives(schema: &Map<String, Value>) -> Vec<&'static str> {
+    let own = named_types(schema);
+    let branches = schema
+        .get("anyOf")
+        .or_else(|| schema.get("oneOf"))
+        .and_then(Value::as_array);
+    let Some(branches) = branches.filter(|_| own.is_empty()) else {
+        return own;
+    };
+    let mut all = Vec::new();
+    for branch in branches {
+        let types = branch.as_object().map(named_types).unwrap_or_default();
+        if types.is_empty() {
+            return Vec::new();
+        }
+        all.extend(
+            types
+                .into_iter()
+                .filter(|name| !all.contains(name))
+                .collect::<Vec<_>>(),
+        );
+    }
+    all
 }
 
 /// Joins `more` into `out`, so that what meets both meets the result. Returns the constraints that could not
 /// be joined; `out` keeps its own there.
 pub(super) fn merge(out: &mut Map<String, Value>, more: &Map<String, Value>) -> Vec<String> {
     let mut lost = Vec::new();
-    for (keyword, value) in more {
+    let mut aligned = Cow::Borrowed(more);
+    if closes(more) {
+        align(out, more);
+    }
+    if closes(out) {
+        align(aligned.to_mut(), out);
+    }
+    for (keyword, value) in aligned.iter() {
         if matches!(keyword.as_str(), "$ref" | "allOf" | "$defs" | "definitions") {
             continue;
         }
@@ -130,6 +173,30 @@ pub(super) fn merge(out: &mut Map<String, Value>, more: &Map<String, Value>) -> 
         }
     }
     lost
+}
+
+/// Whether a schema says what properties it does not name must be.
+fn closes(schema: &Map<String, Value>) -> bool {
+    let additional = schema.get("additionalProperties");
+    additional.is_some_and(|additional| additional == &json!(false) || additional.is_object())
+        && !schema.contains_key("patternProperties")
+}
+
+/// Properties that `closing` does not name are what it says such properties must be.
+fn align(schema: &mut Map<String, Value>, closing: &Map<String, Value>) {
+    let additional = closing.get("additionalProperties").unwrap_or(&Value::Null);
+    let named = closing.get("properties").and_then(Value::as_object);
+    let is_named = |name: &String| named.is_some_and(|named| named.contains_key(name));
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else {
+        return;
+    };
+    if additional == &json!(false) {
+        properties.retain(|name, _| is_named(name));
+        return;
+    }
+    for (_, property) in properties.iter_mut().filter(|(name, _)| !is_named(name)) {
+        *property = json!({"allOf": [&*property, additional]});
+    }
 }
 
 /// Joins two values of one keyword; says whether that was possible.

@@ -1,5 +1,7 @@
 //! Keywords: which constrain values, and whether their values are of the right kind.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 /// The types of JSON Schema.
@@ -70,8 +72,19 @@ pub(super) fn is_well_formed(keyword: &str, value: &Value) -> bool {
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
         "multipleOf" => value.as_f64().is_some_and(|step| step > 0.0),
         "examples" => value.is_array(),
+        "dependentRequired" => value
+            .as_object()
+            .is_some_and(|entries| entries.values().all(are_distinct_texts)),
         _ => true,
     }
+}
+
+fn are_distinct_texts(value: &Value) -> bool {
+    let Some(values) = value.as_array() else {
+        return false;
+    };
+    let texts: HashSet<&str> = values.iter().filter_map(Value::as_str).collect();
+    texts.len() == values.len()
 }
 
 /// The type a keyword speaks of; it says nothing of values of other types.

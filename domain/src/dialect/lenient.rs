@@ -1,10 +1,12 @@
 //! Dialects that take nearly all of JSON Schema: a schema is made correct, and else left alone.
 
+use std::borrow::Cow;
+
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
 use super::keywords::{TYPES, is_well_formed, modernise_bounds, step};
-use super::names::{NameMap, name_map};
+use super::names::shown;
 use super::walk::{Place, Walk};
 
 /// Keywords whose value is one schema.
@@ -24,10 +26,9 @@ impl Walk<'_> {
     pub(super) fn lenient(&mut self, schema: &Map<String, Value>, place: &Place) -> Value {
         let mut schema = schema.clone();
         modernise_bounds(&mut schema);
-        let names = self.property_names(&schema, place);
         let mut out = Map::new();
         for (keyword, value) in &schema {
-            if let Some(kept) = self.lenient_keyword(keyword, value, place, &names) {
+            if let Some(kept) = self.lenient_keyword(keyword, value, place) {
                 // A list of items is called by its modern name.
                 let keyword = if keyword == "items" && value.is_array() {
                     "prefixItems"
@@ -46,21 +47,18 @@ impl Walk<'_> {
     }
 
     /// The value to write for one keyword; `None` to leave it out.
-    fn lenient_keyword(
-        &mut self,
-        keyword: &str,
-        value: &Value,
-        place: &Place,
-        names: &NameMap,
-    ) -> Option<Value> {
+    fn lenient_keyword(&mut self, keyword: &str, value: &Value, place: &Place) -> Option<Value> {
         match keyword {
             "$ref" => self.lenient_reference(value, place),
             "type" => self.lenient_type(value, place),
-            "properties" => Some(self.lenient_properties(value, place, names)),
+            "properties" => Some(self.lenient_properties(value, place)),
             "required" => {
-                let listed = value.as_array()?.iter().filter_map(Value::as_str);
-                let required: IndexSet<&str> = listed.map(|name| names.projected(name)).collect();
-                Some(required.into_iter().collect())
+                let place = place.below(&["properties"]);
+                let listed: IndexSet<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
+                let required = listed
+                    .into_iter()
+                    .map(|name| Value::from(self.shown_name(name, &place)));
+                Some(required.collect())
             }
             "items" if value.is_array() => self.lenient_list(value, &place.below(&["items"])),
             "allOf" | "anyOf" | "oneOf" | "prefixItems" => self.lenient_list(value, &place.below(&[keyword])),
@@ -75,10 +73,16 @@ impl Walk<'_> {
             "additionalProperties" if value == &json!(true) || value == &json!({}) => None,
             "items" => Some(self.lenient_schema(value, &place.below(&["items"]))),
             _ if SCHEMA.contains(&keyword) => Some(self.lenient_schema(value, &place.below(&[keyword]))),
-            "enum" => value
-                .as_array()
-                .filter(|values| !values.is_empty())
-                .map(|_| value.clone()),
+            "enum" => {
+                let listed = value.as_array().is_some_and(|values| !values.is_empty());
+                if !listed {
+                    self.lose_keyword(place, keyword);
+                }
+                listed.then(|| value.clone())
+            }
+            "dependentRequired" if !self.rules.plain_names && is_well_formed(keyword, value) => {
+                Some(value.clone())
+            }
             "const" => Some(value.clone()),
             "minContains" | "maxContains" => is_well_formed(keyword, value).then(|| value.clone()),
             _ if !self.rules.keywords.contains(&keyword) => {
@@ -99,7 +103,7 @@ impl Walk<'_> {
     }
 
     fn lenient_schema(&mut self, value: &Value, place: &Place) -> Value {
-        if value.is_boolean() {
+        if value == &json!(false) {
             value.clone()
         } else {
             self.node(value, place)
@@ -116,32 +120,31 @@ impl Walk<'_> {
         Some(Value::Array(schemas.collect()))
     }
 
-    fn lenient_properties(&mut self, value: &Value, place: &Place, names: &NameMap) -> Value {
+    fn lenient_properties(&mut self, value: &Value, place: &Place) -> Value {
         let place = place.below(&["properties"]);
         let Some(properties) = value.as_object() else {
             self.lose(&place.path, "`properties` is not an object: left out");
             return json!({});
         };
-        let entries = properties.iter().map(|(name, schema)| {
-            (
-                names.projected(name).to_owned(),
-                self.lenient_schema(schema, &place.below(&[name])),
-            )
-        });
-        Value::Object(entries.collect())
+        let mut entries = Map::new();
+        for (name, schema) in properties {
+            let shown = self.shown_name(name, &place).into_owned();
+            let projected = self.lenient_schema(schema, &place.below(&[name]));
+            entries.insert(shown, projected);
+        }
+        Value::Object(entries)
     }
 
     fn lenient_reference(&mut self, value: &Value, place: &Place) -> Option<Value> {
-        match value.as_str().and_then(|reference| self.target(reference)) {
-            Some((pointer, _)) => self.kept_reference(pointer).get("$ref").cloned(),
-            None => {
-                self.lose(
-                    &step(&place.path, "$ref"),
-                    "the reference leads nowhere in this document: left open",
-                );
-                None
-            }
-        }
+        let target = value.as_str().and_then(|reference| self.target(reference));
+        let Some((pointer, _)) = target else {
+            self.lose(
+                &step(&place.path, "$ref"),
+                "the reference leads nowhere in this document: left open",
+            );
+            return None;
+        };
+        self.kept_reference(pointer).get("$ref").cloned()
     }
 
     fn lenient_type(&mut self, value: &Value, place: &Place) -> Option<Value> {
@@ -172,14 +175,19 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn property_names(&mut self, schema: &Map<String, Value>, place: &Place) -> NameMap {
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let names = name_map(properties, self.rules.plain_names);
-        for (original, projected) in names.renamed() {
-            let path = step(&step(&place.path, "properties"), original);
-            self.lose(&path, format!("the name is not allowed: called `{projected}`"));
+    /// The name to show for a property.
+    pub(super) fn shown_name<'n>(&mut self, name: &'n str, place: &Place) -> Cow<'n, str> {
+        if !self.rules.plain_names {
+            return Cow::Borrowed(name);
         }
-        names
+        let shown = shown(name);
+        if let Cow::Owned(shown) = &shown {
+            self.lose(
+                &step(&place.path, name),
+                format!("the name is not allowed: called `{shown}`"),
+            );
+        }
+        shown
     }
 }
 

@@ -1,61 +1,43 @@
 //! Property names for dialects that take only plain ones: letters, digits, `_`, `.` and `-`, at most 64.
 //!
-//! The names given are a function of the schema alone, so that [`super::restore`] finds the way back.
+//! The name shown depends on the name alone, never on what stands beside it, so that [`super::restore`]
+//! finds the way back whatever schemas a value has met.
 
-use std::collections::{HashMap, HashSet};
-
-use indexmap::IndexMap;
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 
 const MAX_NAME: usize = 64;
+/// Hexadecimal digits that tell names apart which look alike once they are plain.
+const MARK: usize = 6;
 
-/// Original names to projected ones, for the properties of one object. Names that stay are not in it.
-#[derive(Debug, Default)]
-pub(super) struct NameMap {
-    projected: IndexMap<String, String>,
-    original: HashMap<String, String>,
+/// The name to show a model for a property.
+pub(super) fn shown(name: &str) -> Cow<'_, str> {
+    if is_plain(name) {
+        return Cow::Borrowed(name);
+    }
+    let mark = hex::encode(Sha256::digest(name));
+    let mut plain = plain_form(name);
+    plain.truncate(MAX_NAME - MARK - 1);
+    Cow::Owned(format!("{plain}_{}", &mark[..MARK]))
 }
 
-impl NameMap {
-    /// The name to show a model.
-    pub(super) fn projected<'n>(&'n self, original: &'n str) -> &'n str {
-        self.projected.get(original).map_or(original, String::as_str)
+/// The property of `schema` behind a name a model wrote.
+pub(super) fn behind<'s>(schema: &'s Map<String, Value>, written: &'s str) -> &'s str {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    if properties.is_some_and(|properties| properties.contains_key(written)) || !may_be_shown(written) {
+        return written;
     }
-
-    /// The name behind one a model wrote.
-    pub(super) fn original<'n>(&'n self, projected: &'n str) -> &'n str {
-        self.original.get(projected).map_or(projected, String::as_str)
-    }
-
-    /// Names that differ, original first.
-    pub(super) fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.projected
-            .iter()
-            .map(|(from, to)| (from.as_str(), to.as_str()))
-    }
+    let named = properties.into_iter().flat_map(Map::keys).map(String::as_str);
+    let required = schema.get("required").and_then(Value::as_array);
+    let required = required.into_iter().flatten().filter_map(Value::as_str);
+    let mut candidates = named.chain(required).filter(|name| !is_plain(name));
+    candidates.find(|name| shown(name) == written).unwrap_or(written)
 }
 
-/// Names for `properties`; none are changed unless `plain` is asked for.
-pub(super) fn name_map(properties: Option<&Map<String, Value>>, plain: bool) -> NameMap {
-    let Some(properties) = properties.filter(|_| plain) else {
-        return NameMap::default();
-    };
-    let mut taken: HashSet<String> = properties.keys().filter(|name| is_plain(name)).cloned().collect();
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut map = NameMap::default();
-    for name in properties.keys().filter(|name| !is_plain(name)) {
-        let base = plain_form(name);
-        let mut candidate = base.clone();
-        let number = numbers.entry(base.clone()).or_insert(1);
-        while !taken.insert(candidate.clone()) {
-            *number += 1;
-            let suffix = format!("_{number}");
-            candidate = format!("{}{suffix}", &base[..base.len().min(MAX_NAME - suffix.len())]);
-        }
-        map.original.insert(candidate.clone(), name.clone());
-        map.projected.insert(name.clone(), candidate);
-    }
-    map
+fn may_be_shown(name: &str) -> bool {
+    let mark = name.rsplit_once('_').map_or("", |(_, mark)| mark);
+    mark.len() == MARK && mark.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn is_plain(name: &str) -> bool {
@@ -76,45 +58,37 @@ fn plain_form(name: &str) -> String {
             None => plain.push('_'),
         }
     }
-    let mut plain = plain.trim_matches('_').to_owned();
-    plain.truncate(MAX_NAME);
-    if plain.is_empty() {
-        "field".to_owned()
-    } else {
-        plain
-    }
+    let plain = plain.trim_matches('_');
+    if plain.is_empty() { "field" } else { plain }.to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_plain, name_map};
+    use super::{behind, is_plain, shown};
     use proptest::prelude::*;
-    use serde_json::{Map, Value, json};
+    use serde_json::json;
+    use std::collections::HashSet;
 
     #[test]
     fn names_are_readable_and_differ() {
-        let properties = json!({"filter[a]": {}, "filter_a": {}, "$top": {}, "名": {}, "字": {}});
-        let names = name_map(properties.as_object(), true);
-        let shown: Vec<_> = properties
-            .as_object()
-            .unwrap()
-            .keys()
-            .map(|n| names.projected(n))
-            .collect();
-        assert_eq!(shown, ["filter_a_2", "filter_a", "top", "field", "field_2"]);
+        let names = ["filter_a", "filter[a]", "filter{a}", "$top", "名", "字"];
+        let starts = ["filter_a", "filter_a_", "filter_a_", "top_", "field_", "field_"];
+        for (name, start) in names.iter().zip(starts) {
+            assert!(shown(name).starts_with(start), "{name}: {}", shown(name));
+        }
+        let distinct: HashSet<_> = names.iter().map(|name| shown(name)).collect();
+        assert_eq!(distinct.len(), names.len());
     }
 
     proptest! {
         #[test]
-        fn every_name_is_plain_and_found_again(keys in prop::collection::hash_set("\\PC{0,80}", 0..20)) {
-            let properties: Map<String, Value> = keys.iter().map(|key| (key.clone(), json!({}))).collect();
-            let names = name_map(Some(&properties), true);
-            let shown: std::collections::HashSet<_> = keys.iter().map(|key| names.projected(key)).collect();
-            prop_assert_eq!(shown.len(), keys.len());
-            for key in &keys {
-                prop_assert!(is_plain(names.projected(key)));
-                prop_assert_eq!(names.original(names.projected(key)), key);
-            }
+        fn every_name_is_plain_and_found_again(name in "\\PC{0,80}", others in prop::collection::vec("\\PC{0,5}", 0..4)) {
+            prop_assert!(is_plain(&shown(&name)));
+            let mut schema = json!({"required": others, "properties": {}});
+            schema["properties"][&name] = json!({});
+            let schema = schema.as_object().unwrap();
+            let written = shown(&name);
+            prop_assert_eq!(behind(schema, &written), &name);
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Dialect;
 use super::keywords::pointer_of;
-use super::names::name_map;
+use super::names::behind;
 
 /// Most schemas looked at for one value.
 const MAX_SCHEMAS: usize = 64;
@@ -57,17 +57,22 @@ impl<'a> Way<'a> {
         for (name, mut value) in written {
             let mut of_value: Vec<&Value> = Vec::new();
             let mut original = name.clone();
-            let mut required = false;
+            let mut optional = false;
             for schema in schemas {
-                let properties = schema.get("properties").and_then(Value::as_object);
-                let names = name_map(properties, self.plain_names);
-                let candidate = names.original(&name);
-                if let Some(property) = properties.and_then(|properties| properties.get(candidate)) {
+                let candidate = if self.plain_names {
+                    behind(schema, &name)
+                } else {
+                    &name
+                };
+                if candidate != name {
                     candidate.clone_into(&mut original);
-                    of_value.push(property);
                 }
-                let listed = schema.get("required").and_then(Value::as_array);
-                required |= listed.is_some_and(|listed| listed.iter().any(|name| name == candidate));
+                let properties = schema.get("properties").and_then(Value::as_object);
+                if let Some(property) = properties.and_then(|properties| properties.get(candidate)) {
+                    of_value.push(property);
+                    let listed = schema.get("required").and_then(Value::as_array);
+                    optional |= !listed.is_some_and(|listed| listed.iter().any(|name| name == candidate));
+                }
             }
             let mut budget = MAX_SCHEMAS;
             if of_value.is_empty() {
@@ -76,7 +81,7 @@ impl<'a> Way<'a> {
                     .filter_map(|schema| schema.get("additionalProperties"))
                     .collect();
             } else if value.is_null()
-                && !required
+                && optional
                 && !of_value
                     .iter()
                     .any(|schema| self.allows_null(schema, &mut budget))
@@ -156,7 +161,7 @@ impl<'a> Way<'a> {
     }
 }
 
-fn item_schema<'s>(schema: &&'s Map<String, Value>, index: usize) -> Option<&'s Value> {
+fn item_schema(schema: &Map<String, Value>, index: usize) -> Option<&Value> {
     let listed = schema
         .get("prefixItems")
         .or_else(|| schema.get("items"))

@@ -52,7 +52,7 @@ pub(super) fn project_root(schema: &Value, rules: &'static Rules) -> Result<Proj
         }
     }
     root.remove("nullable");
-    walk.name_required(&mut root);
+    name_required(&mut root);
     let mut projected = match walk.node(&Value::Object(root), &place) {
         Value::Object(map) => map,
         _ => Map::new(),
@@ -134,24 +134,6 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A required property that is nowhere described could not be given.
-    fn name_required(&mut self, root: &mut Map<String, Value>) {
-        let listed = root
-            .get("required")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
-        root.insert("type".to_owned(), json!("object"));
-        if !root.get("properties").is_some_and(Value::is_object) {
-            root.insert("properties".to_owned(), json!({}));
-        }
-        if let Some(Value::Object(properties)) = root.get_mut("properties") {
-            for name in listed.iter().filter_map(Value::as_str) {
-                properties.entry(name).or_insert_with(|| json!({}));
-            }
-        }
-    }
-
     fn within_totals(&self) -> Result<(), Unrepresentable> {
         let Some(totals) = &self.rules.totals else {
             return Ok(());
@@ -171,6 +153,24 @@ impl Walk<'_> {
                 &format!("it has {count} {what}; at most {limit} are accepted"),
             )),
             None => Ok(()),
+        }
+    }
+}
+
+/// A required property that is nowhere described could not be given.
+fn name_required(root: &mut Map<String, Value>) {
+    let listed = root
+        .get("required")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
+    root.insert("type".to_owned(), json!("object"));
+    if !root.get("properties").is_some_and(Value::is_object) {
+        root.insert("properties".to_owned(), json!({}));
+    }
+    if let Some(Value::Object(properties)) = root.get_mut("properties") {
+        for name in listed.iter().filter_map(Value::as_str) {
+            properties.entry(name).or_insert_with(|| json!({}));
         }
     }
 }

@@ -61,6 +61,8 @@ pub(super) struct Rules {
     pub(super) plain_names: bool,
     /// Keywords without schemas that may be used.
     pub(super) keywords: &'static [&'static str],
+    /// Patterns may not look around or back.
+    pub(super) regular_patterns: bool,
     /// Formats that may be used; all when absent.
     pub(super) formats: Option<&'static [&'static str]>,
     /// Most objects inside each other.
@@ -117,6 +119,7 @@ const LENIENT: Rules = Rules {
     bare_root: false,
     plain_names: false,
     keywords: ALL_KEYWORDS,
+    regular_patterns: false,
     formats: None,
     object_depth: 32,
     totals: None,
@@ -155,6 +158,7 @@ pub(super) const OPENAI_STRICT: Rules = Rules {
         "minItems",
         "maxItems",
     ],
+    regular_patterns: true,
     formats: Some(&[
         "date-time",
         "time",
@@ -200,6 +204,7 @@ pub(super) const GEMINI: Rules = Rules {
         "minProperties",
         "maxProperties",
     ],
+    regular_patterns: true,
     formats: Some(&["date-time"]),
     ..LENIENT
 };

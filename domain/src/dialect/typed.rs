@@ -1,6 +1,6 @@
 //! Schemas of one type each, for dialects that want every schema plain.
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
 
 use super::keywords::{
@@ -31,6 +31,9 @@ const HANDLED: &[&str] = &[
 ];
 /// Longest list that is put into a description.
 const MAX_HINT: usize = 300;
+
+/// The properties of an object that may be given.
+type Properties<'s> = IndexMap<&'s String, &'s Value>;
 
 impl Walk<'_> {
     /// Any schema of a dialect that is not lenient.
@@ -72,7 +75,7 @@ impl Walk<'_> {
         let out = match types.as_slice() {
             [] if nullable && !schema.contains_key("nullable") => return self.null(&schema, place),
             [] => {
-                for keyword in schema.keys().filter(|keyword| *keyword != "enum") {
+                for keyword in schema.keys().filter(|keyword| *keyword != "type") {
                     self.lose_keyword(place, keyword);
                 }
                 return self.anything(&schema, place);
@@ -119,11 +122,13 @@ impl Walk<'_> {
     }
 
     fn object(&mut self, schema: &Map<String, Value>, place: &Place) -> Value {
-        let no_properties = Map::new();
-        let properties = schema
+        let named = schema
             .get("properties")
             .and_then(Value::as_object)
-            .unwrap_or(&no_properties);
+            .into_iter()
+            .flatten();
+        // What may never be given needs no mention.
+        let properties: Properties<'_> = named.filter(|(_, property)| **property != json!(false)).collect();
         let is_closed = schema.get("additionalProperties") == Some(&json!(false));
         let too_deep = place.objects >= self.rules.object_depth;
         if too_deep {
@@ -132,7 +137,11 @@ impl Walk<'_> {
                 "too many objects inside each other: not described any deeper",
             );
         }
-        let nothing_named = properties.is_empty() && schema.get("required").is_none();
+        let requires_any = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .is_some_and(|names| names.iter().any(Value::is_string));
+        let nothing_named = properties.is_empty() && !requires_any;
         let is_root = place.is_root;
         if !is_root
             && self.rules.free_form_as_text
@@ -143,7 +152,7 @@ impl Walk<'_> {
         let mut out = Map::from_iter([("type".to_owned(), json!("object"))]);
         self.annotate(schema, &mut out);
         if !too_deep && (!nothing_named || is_root || self.rules.closed) {
-            self.properties(schema, properties, &mut out, place);
+            self.properties(schema, &properties, &mut out, place);
         }
         self.additional(schema, &mut out, place);
         self.constraints(schema, &["object"], &mut out, place);
@@ -153,29 +162,27 @@ impl Walk<'_> {
     fn properties(
         &mut self,
         schema: &Map<String, Value>,
-        properties: &Map<String, Value>,
+        properties: &Properties<'_>,
         out: &mut Map<String, Value>,
         place: &Place,
     ) {
-        let names = self.property_names(schema, place);
         let listed: IndexSet<&str> = schema
             .get("required")
             .and_then(Value::as_array)
             .map(|names| names.iter().filter_map(Value::as_str).collect())
             .unwrap_or_default();
         let anything = json!(true);
+        let mentioned: IndexSet<&str> = properties.keys().map(|name| name.as_str()).collect();
         let unnamed = listed
             .iter()
-            .filter(|name| !properties.contains_key(**name))
+            .filter(|name| !mentioned.contains(**name))
             .map(|name| (*name, &anything));
-        let named = properties.iter().map(|(name, schema)| (name.as_str(), schema));
+        let named = properties.iter().map(|(name, schema)| (name.as_str(), *schema));
         let mut inside = place.below(&["properties"]);
         inside.objects += 1;
         let (mut projected, mut required) = (Map::new(), Vec::new());
         for (name, property) in named.chain(unnamed) {
-            if property == &json!(false) || projected.contains_key(names.projected(name)) {
-                continue;
-            }
+            let shown = self.shown_name(name, &inside).into_owned();
             let place = inside.below(&[name]);
             let mut one = self.node(property, &place);
             let is_required = listed.contains(name);
@@ -185,11 +192,11 @@ impl Walk<'_> {
                 one = self.without_null(one, &place);
             }
             if self.rules.closed || is_required {
-                required.push(json!(names.projected(name)));
+                required.push(json!(shown));
             }
             self.properties += 1;
             self.text_bytes += name.len();
-            projected.insert(names.projected(name).to_owned(), one);
+            projected.insert(shown, one);
         }
         out.insert("properties".to_owned(), Value::Object(projected));
         if self.rules.closed || !required.is_empty() {
@@ -266,7 +273,8 @@ impl Walk<'_> {
     /// Title, description and, where it cannot be said otherwise, the default.
     pub(super) fn annotate(&self, schema: &Map<String, Value>, out: &mut Map<String, Value>) {
         for keyword in ["title", "description", "default", "examples"] {
-            if let Some(value) = schema.get(keyword).filter(|value| is_well_formed(keyword, value))
+            let said = |value: &&Value| !value.is_null() && is_well_formed(keyword, value);
+            if let Some(value) = schema.get(keyword).filter(said)
                 && self.rules.keywords.contains(&keyword)
             {
                 out.insert(keyword.to_owned(), value.clone());
@@ -341,7 +349,9 @@ impl Walk<'_> {
             let accepted = self.rules.keywords.contains(&keyword.as_str())
                 && is_well_formed(keyword, value)
                 && (keyword != "format" || self.rules.formats.is_none_or(is_format))
-                && (keyword != "pattern" || !value.as_str().is_some_and(is_irregular));
+                && (keyword != "pattern"
+                    || !self.rules.regular_patterns
+                    || !value.as_str().is_some_and(is_irregular));
             if accepted {
                 out.insert(keyword.clone(), value.clone());
             } else {
@@ -356,7 +366,8 @@ impl Walk<'_> {
             return;
         }
         let description = match out.get("description").and_then(Value::as_str) {
-            Some(text) if !text.is_empty() => format!("{text} {hint}"),
+            Some(text) if text.ends_with(['.', '!', '?', '。']) => format!("{text} {hint}"),
+            Some(text) if !text.is_empty() => format!("{text}. {hint}"),
             _ => hint.to_owned(),
         };
         out.insert("description".to_owned(), json!(description));

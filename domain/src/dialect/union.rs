@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::flatten::merge;
+use super::flatten::{merge, types_with_alternatives};
 use super::json_size;
 use super::keywords::{is_constraint, is_of_type, named_types, step, subject};
 use super::rules::Nulls;
@@ -49,42 +49,66 @@ impl Walk<'_> {
         for (i, branch) in branches.iter().take(MAX_BRANCHES).enumerate() {
             let place = place_of.below(&[&i.to_string()]);
             if is_null(branch) {
-                nullable = true;
+                nullable |= named_types(&shared).is_empty() || named_types(&shared).contains(&"null");
                 continue;
             }
-            let branch = self.with_shared(branch, &shared, &place);
+            let Some(branch) = self.with_shared(branch, &shared, &place) else {
+                continue;
+            };
             let one = self.node(&branch, &place);
             self.push_alternative(&mut projected, one, &place);
         }
         self.finish_union(projected, nullable, &schema, place)
     }
 
-    /// One alternative, with what stands beside the union folded in.
-    fn with_shared(&mut self, branch: &Value, shared: &Map<String, Value>, place: &Place) -> Value {
+    /// One alternative, with what stands beside the union folded in; `None` if the two contradict each other.
+    fn with_shared(&mut self, branch: &Value, shared: &Map<String, Value>, place: &Place) -> Option<Value> {
         let Value::Object(map) = branch else {
-            return branch.clone();
+            return Some(branch.clone());
         };
-        // A type beside references repeats what they say.
-        let only_type = shared.keys().all(|keyword| keyword == "type");
         let refers = map.contains_key("$ref") || map.contains_key("allOf");
-        if shared.is_empty() || (only_type && refers) {
-            return branch.clone();
+        let (wanted, offered) = (named_types(shared), self.offered_types(map));
+        let fits = |name: &str| wanted.contains(&name) || (name == "integer" && wanted.contains(&"number"));
+        let narrows = offered.contains(&"number") && wanted.contains(&"integer");
+        if !wanted.is_empty() && !offered.is_empty() && !narrows && !offered.iter().any(|name| fits(name)) {
+            return None;
+        }
+        // A type beside a reference mostly repeats what that says; inlining it would gain nothing.
+        let repeats = shared.keys().all(|keyword| keyword == "type")
+            && !offered.is_empty()
+            && offered.iter().all(|name| fits(name));
+        if shared.is_empty() || (refers && repeats) {
+            return Some(branch.clone());
         }
         if !self.may_copy(json_size_of(shared)) {
             self.lose(
                 &place.path,
                 "too large with what stands beside the alternatives: that is left out",
             );
-            return branch.clone();
+            return Some(branch.clone());
         }
         if refers {
-            return json!({"allOf": [branch, shared]});
+            return Some(json!({"allOf": [branch, shared]}));
         }
         let mut joined = map.clone();
         for keyword in merge(&mut joined, shared) {
             self.lose_keyword(place, &keyword);
         }
-        Value::Object(joined)
+        Some(Value::Object(joined))
+    }
+
+    /// The types an alternative names, itself or through its reference.
+    fn offered_types(&self, branch: &Map<String, Value>) -> Vec<&'static str> {
+        let own = types_with_alternatives(branch);
+        if !own.is_empty() {
+            return own;
+        }
+        let reference = branch.get("$ref").and_then(Value::as_str);
+        let target = reference.and_then(|reference| self.target(reference));
+        target
+            .and_then(|(_, target)| target.as_object())
+            .map(types_with_alternatives)
+            .unwrap_or_default()
     }
 
     /// Adds an alternative, unless it is there or there are too many.
@@ -124,7 +148,10 @@ impl Walk<'_> {
     ) -> Value {
         let mut out = match branches.len() {
             0 if nullable => return self.null(schema, place),
-            0 => return self.anything(schema, place),
+            0 => {
+                self.lose(&place.path, "none of the alternatives can be met: left open");
+                return self.anything(schema, place);
+            }
             1 => branches.remove(0),
             _ => json!({"anyOf": branches}),
         };

@@ -193,20 +193,7 @@ impl Check<'_> {
             return;
         }
         self.require(map.get("type").is_some_and(Value::is_string), path, "one type");
-        if let Some(values) = map.get("enum").and_then(Value::as_array) {
-            self.require(map["type"] == "string", path, "enums are texts");
-            let texts = values
-                .iter()
-                .all(|value| value.as_str().is_some_and(|text| !text.is_empty()));
-            self.require(
-                texts && !values.is_empty(),
-                path,
-                "enum values are texts that are not empty",
-            );
-        }
-        if let Some(format) = map.get("format") {
-            self.require(format == "date-time", path, "format");
-        }
+        self.gemini_values(map, path);
         if map["type"] == "object" && !is_root {
             let properties = map.get("properties").and_then(Value::as_object);
             self.require(
@@ -226,6 +213,23 @@ impl Check<'_> {
                 .and_then(|p| p.get(name.as_str().unwrap()))
                 .is_some();
             self.require(named, path, "what is required is described");
+        }
+    }
+
+    fn gemini_values(&mut self, map: &Map<String, Value>, path: &str) {
+        if let Some(values) = map.get("enum").and_then(Value::as_array) {
+            self.require(map["type"] == "string", path, "enums are texts");
+            let texts = values
+                .iter()
+                .all(|value| value.as_str().is_some_and(|text| !text.is_empty()));
+            self.require(
+                texts && !values.is_empty(),
+                path,
+                "enum values are texts that are not empty",
+            );
+        }
+        if let Some(format) = map.get("format") {
+            self.require(format == "date-time", path, "format");
         }
     }
 

@@ -15,6 +15,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("recursive_filter", include_str!("samples/recursive_filter.json")),
     ("openapi_30", include_str!("samples/openapi_30.json")),
     ("conditionals", include_str!("samples/conditionals.json")),
+    ("tangled", include_str!("samples/tangled.json")),
     ("broken", include_str!("samples/broken.json")),
     ("empty", include_str!("samples/empty.json")),
 ];

@@ -53,13 +53,31 @@ fn nulls_that_stand_for_nothing_are_dropped() {
 
 #[test]
 fn names_come_back() {
-    let shown = project(&sample(), Dialect::Anthropic).unwrap();
-    assert!(shown.schema["properties"]["filter_name"].is_object());
-    let mut args = json!({"must": "x", "filter_name": "f", "list": [{"b": "c"}], "whole": {"b": "d"}});
-    restore(&mut args, &sample(), Dialect::Anthropic);
-    let wanted = json!({"must": "x", "filter[name]": "f", "list": [{"$b": "c"}], "whole": {"$b": "d"}});
-    assert_eq!(args, wanted);
-    assert!(Schema::new(sample()).is_valid(&args).unwrap());
+    for dialect in [Dialect::Anthropic, Dialect::Bedrock] {
+        let shown = project(&sample(), dialect).unwrap().schema;
+        let name_of = |schema: &Value, start: &str| {
+            let properties = schema["properties"].as_object().unwrap();
+            properties
+                .keys()
+                .find(|name| name.starts_with(start))
+                .unwrap()
+                .clone()
+        };
+        let filter = name_of(&shown, "filter_name_");
+        let item = name_of(
+            &project(&sample()["$defs"]["item"], dialect).unwrap().schema,
+            "b_",
+        );
+        let mut args = json!({
+            "must": "x", &filter: "f", "list": [{&item: "c"}], "whole": {&item: "d"}, "map": {"k": {&item: "e"}}
+        });
+        restore(&mut args, &sample(), dialect);
+        let wanted = json!({
+            "must": "x", "filter[name]": "f", "list": [{"$b": "c"}], "whole": {"$b": "d"}, "map": {"k": {"$b": "e"}}
+        });
+        assert_eq!(args, wanted);
+        assert!(Schema::new(sample()).is_valid(&args).unwrap());
+    }
 }
 
 #[test]

@@ -22,29 +22,18 @@ pub(super) struct Flat {
 
 impl Walk<'_> {
     pub(super) fn flatten(&mut self, schema: &Map<String, Value>, place: &Place) -> Flat {
-        let mut fold = Fold {
-            out: Map::new(),
-            place: place.clone(),
-            parts: 0,
-            cut: false,
-        };
+        let mut fold = Fold { out: Map::new(), place: place.clone(), parts: 0, cut: false };
         self.absorb(&mut fold, schema, &place.path);
         // Where the whole schema is one reference, paths below it are those of its target.
         if fold.cut {
-            return Flat {
-                schema: fold.out,
-                place: fold.place,
-            };
+            return Flat { schema: fold.out, place: fold.place };
         }
         if let (1, Some(Value::String(reference))) = (schema.len(), schema.get("$ref"))
             && let Some((pointer, _)) = self.target(reference)
         {
             fold.place.path = pointer;
         }
-        Flat {
-            schema: fold.out,
-            place: fold.place,
-        }
+        Flat { schema: fold.out, place: fold.place }
     }
 
     fn absorb(&mut self, fold: &mut Fold, schema: &Map<String, Value>, path: &str) {
@@ -62,11 +51,7 @@ impl Walk<'_> {
         if let Some(reference) = schema.get("$ref") {
             self.absorb_reference(fold, reference, path);
         }
-        let parts = schema
-            .get("allOf")
-            .and_then(Value::as_array)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
+        let parts = schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         for (i, part) in parts.iter().enumerate() {
             let path = step(&step(path, "allOf"), &i.to_string());
             match part {
@@ -86,22 +71,14 @@ impl Walk<'_> {
         let Value::Object(target) = whole else {
             return;
         };
-        let inside = fold
-            .place
-            .active
-            .iter()
-            .filter(|active| **active == pointer)
-            .count();
+        let inside = fold.place.active.iter().filter(|active| **active == pointer).count();
         if inside >= RECURSION {
             self.lose(&path, "recursion: not described any deeper");
             // What it is can still be said, though not what is in it.
             fold.cut = true;
             let types = types_with_alternatives(target);
             if !types.is_empty() {
-                merge(
-                    &mut fold.out,
-                    json!({"type": types}).as_object().unwrap_or(&Map::new()),
-                );
+                merge(&mut fold.out, json!({"type": types}).as_object().unwrap_or(&Map::new()));
             }
             return;
         }
@@ -126,10 +103,7 @@ struct Fold {
 /// The types a schema names, or all its alternatives name.
 pub(super) fn types_with_alternatives(schema: &Map<String, Value>) -> Vec<&'static str> {
     let own = named_types(schema);
-    let branches = schema
-        .get("anyOf")
-        .or_else(|| schema.get("oneOf"))
-        .and_then(Value::as_array);
+    let branches = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
     let Some(branches) = branches.filter(|_| own.is_empty()) else {
         return own;
     };
@@ -139,12 +113,7 @@ pub(super) fn types_with_alternatives(schema: &Map<String, Value>) -> Vec<&'stat
         if types.is_empty() {
             return Vec::new();
         }
-        all.extend(
-            types
-                .into_iter()
-                .filter(|name| !all.contains(name))
-                .collect::<Vec<_>>(),
-        );
+        all.extend(types.into_iter().filter(|name| !all.contains(name)).collect::<Vec<_>>());
     }
     all
 }
@@ -212,11 +181,7 @@ fn join(keyword: &str, own: &mut Value, other: &Value) -> bool {
             if values.len().saturating_mul(others.len()) > MAX_COMPARISONS {
                 return false;
             }
-            let both: Vec<_> = values
-                .iter()
-                .filter(|value| others.contains(value))
-                .cloned()
-                .collect();
+            let both: Vec<_> = values.iter().filter(|value| others.contains(value)).cloned().collect();
             let possible = !both.is_empty();
             if possible {
                 *own = Value::Array(both);
@@ -268,9 +233,7 @@ fn join_names(own: &mut Value, other: &Value) -> bool {
         return false;
     };
     let names: HashSet<String> = own.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    let more = other
-        .iter()
-        .filter(|name| name.as_str().is_some_and(|name| !names.contains(name)));
+    let more = other.iter().filter(|name| name.as_str().is_some_and(|name| !names.contains(name)));
     own.extend(more.cloned());
     true
 }

@@ -5,9 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 /// The types of JSON Schema.
-pub(super) const TYPES: [&str; 7] = [
-    "object", "array", "string", "integer", "number", "boolean", "null",
-];
+pub(super) const TYPES: [&str; 7] = ["object", "array", "string", "integer", "number", "boolean", "null"];
 
 /// Keywords that constrain a value: leaving one out is a loss.
 const CONSTRAINTS: &[&str] = &[
@@ -72,9 +70,9 @@ pub(super) fn is_well_formed(keyword: &str, value: &Value) -> bool {
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
         "multipleOf" => value.as_f64().is_some_and(|step| step > 0.0),
         "examples" => value.is_array(),
-        "dependentRequired" => value
-            .as_object()
-            .is_some_and(|entries| entries.values().all(are_distinct_texts)),
+        "dependentRequired" => {
+            value.as_object().is_some_and(|entries| entries.values().all(are_distinct_texts))
+        }
         _ => true,
     }
 }
@@ -180,10 +178,7 @@ pub(super) fn types(schema: &Map<String, Value>) -> Vec<&'static str> {
         return types;
     }
     let speaks_of = |name: &str| schema.keys().any(|keyword| subject(keyword) == Some(name));
-    ["object", "array", "string", "number"]
-        .into_iter()
-        .filter(|name| speaks_of(name))
-        .collect()
+    ["object", "array", "string", "number"].into_iter().filter(|name| speaks_of(name)).collect()
 }
 
 /// Draft 4 wrote `"exclusiveMinimum": true` beside `minimum`; so do OpenAPI 3.0 documents.
@@ -202,9 +197,7 @@ pub(super) fn modernise_bounds(schema: &mut Map<String, Value>) {
 
 /// Whether a pattern needs an engine that looks around or back, which providers do not have.
 pub(super) fn is_irregular(pattern: &str) -> bool {
-    let looks = ["(?=", "(?!", "(?<=", "(?<!", "(?>"]
-        .iter()
-        .any(|mark| pattern.contains(mark));
+    let looks = ["(?=", "(?!", "(?<=", "(?<!", "(?>"].iter().any(|mark| pattern.contains(mark));
     let refers_back = pattern
         .as_bytes()
         .windows(2)

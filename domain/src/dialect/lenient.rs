@@ -30,11 +30,7 @@ impl Walk<'_> {
         for (keyword, value) in &schema {
             if let Some(kept) = self.lenient_keyword(keyword, value, place) {
                 // A list of items is called by its modern name.
-                let keyword = if keyword == "items" && value.is_array() {
-                    "prefixItems"
-                } else {
-                    keyword
-                };
+                let keyword = if keyword == "items" && value.is_array() { "prefixItems" } else { keyword };
                 out.insert(keyword.to_owned(), kept);
             }
         }
@@ -55,9 +51,7 @@ impl Walk<'_> {
             "required" => {
                 let place = place.below(&["properties"]);
                 let listed: IndexSet<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
-                let required = listed
-                    .into_iter()
-                    .map(|name| Value::from(self.shown_name(name, &place)));
+                let required = listed.into_iter().map(|name| Value::from(self.shown_name(name, &place)));
                 Some(required.collect())
             }
             "items" if value.is_array() => self.lenient_list(value, &place.below(&["items"])),
@@ -103,19 +97,11 @@ impl Walk<'_> {
     }
 
     fn lenient_schema(&mut self, value: &Value, place: &Place) -> Value {
-        if value == &json!(false) {
-            value.clone()
-        } else {
-            self.node(value, place)
-        }
+        if value == &json!(false) { value.clone() } else { self.node(value, place) }
     }
 
     fn lenient_list(&mut self, value: &Value, place: &Place) -> Option<Value> {
-        let schemas = value
-            .as_array()
-            .filter(|schemas| !schemas.is_empty())?
-            .iter()
-            .enumerate();
+        let schemas = value.as_array().filter(|schemas| !schemas.is_empty())?.iter().enumerate();
         let schemas = schemas.map(|(i, schema)| self.lenient_schema(schema, &place.below(&[&i.to_string()])));
         Some(Value::Array(schemas.collect()))
     }
@@ -138,10 +124,7 @@ impl Walk<'_> {
     fn lenient_reference(&mut self, value: &Value, place: &Place) -> Option<Value> {
         let target = value.as_str().and_then(|reference| self.target(reference));
         let Some((pointer, _)) = target else {
-            self.lose(
-                &step(&place.path, "$ref"),
-                "the reference leads nowhere in this document: left open",
-            );
+            self.lose(&step(&place.path, "$ref"), "the reference leads nowhere in this document: left open");
             return None;
         };
         self.kept_reference(pointer).get("$ref").cloned()
@@ -153,20 +136,13 @@ impl Walk<'_> {
             name => std::slice::from_ref(name),
         };
         let mut known: Vec<&str> = Vec::new();
-        for name in names
-            .iter()
-            .filter_map(Value::as_str)
-            .filter(|name| TYPES.contains(name))
-        {
+        for name in names.iter().filter_map(Value::as_str).filter(|name| TYPES.contains(name)) {
             if !known.contains(&name) {
                 known.push(name);
             }
         }
         if known.len() < names.len() {
-            self.lose(
-                &step(&place.path, "type"),
-                "a type that JSON Schema does not know: left out",
-            );
+            self.lose(&step(&place.path, "type"), "a type that JSON Schema does not know: left out");
         }
         match known.as_slice() {
             [] => None,
@@ -182,10 +158,7 @@ impl Walk<'_> {
         }
         let shown = shown(name);
         if let Cow::Owned(shown) = &shown {
-            self.lose(
-                &step(&place.path, name),
-                format!("the name is not allowed: called `{shown}`"),
-            );
+            self.lose(&step(&place.path, name), format!("the name is not allowed: called `{shown}`"));
         }
         shown
     }

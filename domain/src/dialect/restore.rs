@@ -19,10 +19,7 @@ const MAX_DEPTH: usize = 64;
 /// original. What is not understood is left as it is.
 pub fn restore(args: &mut Value, original: &Value, dialect: Dialect) {
     let rules = dialect.rules();
-    let way = Way {
-        document: original,
-        plain_names: rules.plain_names,
-    };
+    let way = Way { document: original, plain_names: rules.plain_names };
     way.value(args, &[original], 0);
 }
 
@@ -41,10 +38,8 @@ impl<'a> Way<'a> {
             Value::Object(map) => self.object(map, &schemas, depth),
             Value::Array(items) => {
                 for (i, item) in items.iter_mut().enumerate() {
-                    let of_item: Vec<&Value> = schemas
-                        .iter()
-                        .filter_map(|schema| item_schema(schema, i))
-                        .collect();
+                    let of_item: Vec<&Value> =
+                        schemas.iter().filter_map(|schema| item_schema(schema, i)).collect();
                     self.value(item, &of_item, depth + 1);
                 }
             }
@@ -59,11 +54,7 @@ impl<'a> Way<'a> {
             let mut original = name.clone();
             let mut optional = false;
             for schema in schemas {
-                let candidate = if self.plain_names {
-                    behind(schema, &name)
-                } else {
-                    &name
-                };
+                let candidate = if self.plain_names { behind(schema, &name) } else { &name };
                 if candidate != name {
                     candidate.clone_into(&mut original);
                 }
@@ -76,15 +67,10 @@ impl<'a> Way<'a> {
             }
             let mut budget = MAX_SCHEMAS;
             if of_value.is_empty() {
-                of_value = schemas
-                    .iter()
-                    .filter_map(|schema| schema.get("additionalProperties"))
-                    .collect();
+                of_value = schemas.iter().filter_map(|schema| schema.get("additionalProperties")).collect();
             } else if value.is_null()
                 && optional
-                && !of_value
-                    .iter()
-                    .any(|schema| self.allows_null(schema, &mut budget))
+                && !of_value.iter().any(|schema| self.allows_null(schema, &mut budget))
             {
                 continue;
             }
@@ -107,13 +93,7 @@ impl<'a> Way<'a> {
             found.push(map);
             waiting.extend(self.referred(map));
             for keyword in ["allOf", "anyOf", "oneOf"] {
-                waiting.extend(
-                    map.get(keyword)
-                        .and_then(Value::as_array)
-                        .into_iter()
-                        .flatten()
-                        .rev(),
-                );
+                waiting.extend(map.get(keyword).and_then(Value::as_array).into_iter().flatten().rev());
             }
             for keyword in ["then", "else"] {
                 waiting.extend(map.get(keyword));
@@ -154,18 +134,13 @@ impl<'a> Way<'a> {
             .into_iter()
             .filter_map(branches)
             .all(|branches| branches.iter().any(|branch| self.allows_null(branch, budget)));
-        let by_reference = self
-            .referred(map)
-            .is_none_or(|target| self.allows_null(target, budget));
+        let by_reference = self.referred(map).is_none_or(|target| self.allows_null(target, budget));
         by_type && by_value && by_all && by_any && by_reference
     }
 }
 
 fn item_schema(schema: &Map<String, Value>, index: usize) -> Option<&Value> {
-    let listed = schema
-        .get("prefixItems")
-        .or_else(|| schema.get("items"))
-        .and_then(Value::as_array);
+    let listed = schema.get("prefixItems").or_else(|| schema.get("items")).and_then(Value::as_array);
     listed
         .and_then(|listed| listed.get(index))
         .or_else(|| schema.get("items").filter(|items| !items.is_array()))

@@ -8,24 +8,12 @@ use super::walk::{Place, Walk};
 use super::{Projection, Unrepresentable};
 
 /// Keywords no dialect takes at the top level.
-const REFUSED: &[&str] = &[
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentSchemas",
-    "dependentRequired",
-    "dependencies",
-    "enum",
-    "const",
-];
+const REFUSED: &[&str] =
+    &["not", "if", "then", "else", "dependentSchemas", "dependentRequired", "dependencies", "enum", "const"];
 
 pub(super) fn project_root(schema: &Value, rules: &'static Rules) -> Result<Projection, Unrepresentable> {
     let mut walk = Walk::new(schema, rules);
-    let mut place = Place {
-        is_root: true,
-        ..Place::default()
-    };
+    let mut place = Place { is_root: true, ..Place::default() };
     let mut root = match schema {
         Value::Object(map) => {
             let flat = walk.flatten(map, &place);
@@ -34,10 +22,7 @@ pub(super) fn project_root(schema: &Value, rules: &'static Rules) -> Result<Proj
         }
         Value::Bool(true) => Map::new(),
         _ => {
-            return Err(not_expressible(
-                "",
-                "the arguments' schema is not a schema of objects",
-            ));
+            return Err(not_expressible("", "the arguments' schema is not a schema of objects"));
         }
     };
     as_object(&mut root)?;
@@ -71,10 +56,7 @@ pub(super) fn project_root(schema: &Value, rules: &'static Rules) -> Result<Proj
         projected.insert("$defs".to_owned(), Value::Object(definitions));
     }
     walk.within_totals()?;
-    Ok(Projection {
-        schema: Value::Object(projected),
-        losses: walk.into_losses(),
-    })
+    Ok(Projection { schema: Value::Object(projected), losses: walk.into_losses() })
 }
 
 impl Walk<'_> {
@@ -93,10 +75,7 @@ impl Walk<'_> {
         let mut required: Option<Vec<Value>> = None;
         let mut objects = 0;
         for (i, branch) in branches.iter().enumerate() {
-            let place = Place {
-                path: step(&path, &i.to_string()),
-                ..Place::default()
-            };
+            let place = Place { path: step(&path, &i.to_string()), ..Place::default() };
             let Value::Object(branch) = branch else {
                 continue;
             };
@@ -106,11 +85,7 @@ impl Walk<'_> {
             }
             objects += 1;
             collect(&mut properties, flat.get("properties"));
-            let listed = flat
-                .get("required")
-                .and_then(Value::as_array)
-                .cloned()
-                .unwrap_or_default();
+            let listed = flat.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
             match &mut required {
                 None => required = Some(listed),
                 Some(common) => common.retain(|name| listed.contains(name)),
@@ -141,17 +116,12 @@ impl Walk<'_> {
         let checks = [
             (self.properties, totals.properties, "properties"),
             (self.enum_values, totals.enum_values, "listed values"),
-            (
-                self.text_bytes,
-                totals.text_bytes,
-                "bytes of names and listed values",
-            ),
+            (self.text_bytes, totals.text_bytes, "bytes of names and listed values"),
         ];
         match checks.into_iter().find(|(count, limit, _)| count > limit) {
-            Some((count, limit, what)) => Err(not_expressible(
-                "",
-                &format!("it has {count} {what}; at most {limit} are accepted"),
-            )),
+            Some((count, limit, what)) => {
+                Err(not_expressible("", &format!("it has {count} {what}; at most {limit} are accepted")))
+            }
             None => Ok(()),
         }
     }
@@ -159,11 +129,7 @@ impl Walk<'_> {
 
 /// A required property that is nowhere described could not be given.
 fn name_required(root: &mut Map<String, Value>) {
-    let listed = root
-        .get("required")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
+    let listed = root.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     root.insert("type".to_owned(), json!("object"));
     if !root.get("properties").is_some_and(Value::is_object) {
         root.insert("properties".to_owned(), json!({}));
@@ -223,8 +189,5 @@ fn add_alternatives(root: &mut Map<String, Value>, alternatives: Map<String, Val
 }
 
 fn not_expressible(path: &str, reason: &str) -> Unrepresentable {
-    Unrepresentable {
-        path: path.to_owned(),
-        reason: reason.to_owned(),
-    }
+    Unrepresentable { path: path.to_owned(), reason: reason.to_owned() }
 }

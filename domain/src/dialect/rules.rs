@@ -127,18 +127,10 @@ const LENIENT: Rules = Rules {
 
 pub(super) const OPENAI: Rules = LENIENT;
 
-pub(super) const ANTHROPIC: Rules = Rules {
-    plain_names: true,
-    ..LENIENT
-};
+pub(super) const ANTHROPIC: Rules = Rules { plain_names: true, ..LENIENT };
 
-pub(super) const BEDROCK: Rules = Rules {
-    lenient: false,
-    references: References::Inlined,
-    bare_root: true,
-    plain_names: true,
-    ..LENIENT
-};
+pub(super) const BEDROCK: Rules =
+    Rules { lenient: false, references: References::Inlined, bare_root: true, plain_names: true, ..LENIENT };
 
 pub(super) const OPENAI_STRICT: Rules = Rules {
     lenient: false,
@@ -159,23 +151,9 @@ pub(super) const OPENAI_STRICT: Rules = Rules {
         "maxItems",
     ],
     regular_patterns: true,
-    formats: Some(&[
-        "date-time",
-        "time",
-        "date",
-        "duration",
-        "email",
-        "hostname",
-        "ipv4",
-        "ipv6",
-        "uuid",
-    ]),
+    formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"]),
     object_depth: 10,
-    totals: Some(Totals {
-        properties: 5000,
-        enum_values: 1000,
-        text_bytes: 120_000,
-    }),
+    totals: Some(Totals { properties: 5000, enum_values: 1000, text_bytes: 120_000 }),
     ..LENIENT
 };
 
@@ -219,7 +197,4 @@ pub(super) const QWEN: Rules = Rules {
     ..LENIENT
 };
 
-pub(super) const MOONSHOT: Rules = Rules {
-    references: References::Kept,
-    ..QWEN
-};
+pub(super) const MOONSHOT: Rules = Rules { references: References::Kept, ..QWEN };

@@ -61,15 +61,10 @@ impl Walk<'_> {
         modernise_bounds(&mut schema);
         let mut types = types(&schema);
         if schema.contains_key("type") && named_types(&schema).is_empty() {
-            self.lose(
-                &step(&place.path, "type"),
-                "a type that JSON Schema does not know: left out",
-            );
+            self.lose(&step(&place.path, "type"), "a type that JSON Schema does not know: left out");
         }
-        let listed_null = schema
-            .get("enum")
-            .and_then(Value::as_array)
-            .is_some_and(|values| values.contains(&Value::Null));
+        let listed_null =
+            schema.get("enum").and_then(Value::as_array).is_some_and(|values| values.contains(&Value::Null));
         let nullable = types.contains(&"null") || listed_null || schema.get("nullable") == Some(&json!(true));
         types.retain(|name| *name != "null");
         let out = match types.as_slice() {
@@ -92,9 +87,7 @@ impl Walk<'_> {
     /// A reference with nothing beside it that constrains.
     fn plain_reference(&mut self, schema: &Map<String, Value>) -> Option<Value> {
         let reference = schema.get("$ref").and_then(Value::as_str)?;
-        let constrained = schema
-            .keys()
-            .any(|keyword| keyword != "$ref" && is_constraint(keyword));
+        let constrained = schema.keys().any(|keyword| keyword != "$ref" && is_constraint(keyword));
         let (pointer, target) = self.target(reference)?;
         (!constrained && target.is_object()).then(|| self.kept_reference(pointer))
     }
@@ -122,20 +115,13 @@ impl Walk<'_> {
     }
 
     fn object(&mut self, schema: &Map<String, Value>, place: &Place) -> Value {
-        let named = schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten();
+        let named = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
         // What may never be given needs no mention.
         let properties: Properties<'_> = named.filter(|(_, property)| **property != json!(false)).collect();
         let is_closed = schema.get("additionalProperties") == Some(&json!(false));
         let too_deep = place.objects >= self.rules.object_depth;
         if too_deep {
-            self.lose(
-                &place.path,
-                "too many objects inside each other: not described any deeper",
-            );
+            self.lose(&place.path, "too many objects inside each other: not described any deeper");
         }
         let requires_any = schema
             .get("required")
@@ -173,10 +159,7 @@ impl Walk<'_> {
             .unwrap_or_default();
         let anything = json!(true);
         let mentioned: IndexSet<&str> = properties.keys().map(|name| name.as_str()).collect();
-        let unnamed = listed
-            .iter()
-            .filter(|name| !mentioned.contains(**name))
-            .map(|name| (*name, &anything));
+        let unnamed = listed.iter().filter(|name| !mentioned.contains(**name)).map(|name| (*name, &anything));
         let named = properties.iter().map(|(name, schema)| (name.as_str(), *schema));
         let mut inside = place.below(&["properties"]);
         inside.objects += 1;
@@ -206,9 +189,7 @@ impl Walk<'_> {
 
     /// What an object may hold beside its named properties.
     fn additional(&mut self, schema: &Map<String, Value>, out: &mut Map<String, Value>, place: &Place) {
-        let Some(additional) = schema
-            .get("additionalProperties")
-            .filter(|a| a.is_boolean() || a.is_object())
+        let Some(additional) = schema.get("additionalProperties").filter(|a| a.is_boolean() || a.is_object())
         else {
             if self.rules.closed {
                 out.insert("additionalProperties".to_owned(), json!(false));
@@ -238,9 +219,8 @@ impl Walk<'_> {
     fn array(&mut self, schema: &Map<String, Value>, place: &Place) -> Value {
         let mut out = Map::from_iter([("type".to_owned(), json!("array"))]);
         self.annotate(schema, &mut out);
-        let listed = schema
-            .get("prefixItems")
-            .or_else(|| schema.get("items").filter(|items| items.is_array()));
+        let listed =
+            schema.get("prefixItems").or_else(|| schema.get("items").filter(|items| items.is_array()));
         let items = if let Some(Value::Array(listed)) = listed {
             self.lose(&place.path, "the order of the items is left out");
             let mut each = listed.clone();
@@ -260,10 +240,7 @@ impl Walk<'_> {
 
     /// Asks for something that cannot be described as JSON text, which is read back before it is validated.
     fn as_text(&mut self, schema: &Map<String, Value>, what: &str, place: &Place) -> Value {
-        self.lose(
-            &place.path,
-            format!("an {what} whose properties are not named: asked for as JSON text"),
-        );
+        self.lose(&place.path, format!("an {what} whose properties are not named: asked for as JSON text"));
         let mut out = Map::from_iter([("type".to_owned(), json!("string"))]);
         self.annotate(schema, &mut out);
         Self::hint(&mut out, &format!("A JSON {what}, written as JSON text."));
@@ -303,28 +280,19 @@ impl Walk<'_> {
         let of_type = |value: &&Value| names.iter().any(|name| is_of_type(value, name));
         let fitting: Vec<&Value> = values.iter().filter(of_type).collect();
         let usable = !self.rules.text_enums
-            || fitting
-                .iter()
-                .all(|value| value.as_str().is_some_and(|text| !text.is_empty()));
+            || fitting.iter().all(|value| value.as_str().is_some_and(|text| !text.is_empty()));
         let room = self
             .rules
             .totals
             .as_ref()
             .is_none_or(|totals| self.enum_values + fitting.len() <= totals.enum_values);
         if fitting.is_empty() || !usable || !room {
-            self.lose(
-                &step(&place.path, keyword),
-                "the listed values are told in the description only",
-            );
+            self.lose(&step(&place.path, keyword), "the listed values are told in the description only");
             Self::hint(out, &format!("One of: {}.", json!(values)));
             return;
         }
         self.enum_values += fitting.len();
-        self.text_bytes += fitting
-            .iter()
-            .filter_map(|value| value.as_str())
-            .map(str::len)
-            .sum::<usize>();
+        self.text_bytes += fitting.iter().filter_map(|value| value.as_str()).map(str::len).sum::<usize>();
         out.insert("enum".to_owned(), json!(fitting));
     }
 

@@ -18,10 +18,7 @@ impl Walk<'_> {
         let any_of = schema.remove("anyOf");
         let keyword = if any_of.is_some() { "anyOf" } else { "oneOf" };
         if any_of.is_none() {
-            self.lose(
-                &step(&place.path, keyword),
-                "that exactly one alternative holds is left out",
-            );
+            self.lose(&step(&place.path, keyword), "that exactly one alternative holds is left out");
         }
         if any_of.is_some() && one_of.is_some() {
             self.lose_keyword(place, "oneOf");
@@ -31,18 +28,12 @@ impl Walk<'_> {
         };
         let mut nullable = schema.remove("nullable") == Some(json!(true));
         if says_only_required(&branches) {
-            self.lose(
-                &step(&place.path, keyword),
-                "which properties go together is left out",
-            );
+            self.lose(&step(&place.path, keyword), "which properties go together is left out");
             return self.flat_single(schema, place);
         }
         let place_of = place.below(&[keyword]);
         if branches.len() > MAX_BRANCHES {
-            self.lose(
-                &place_of.path,
-                format!("only the first {MAX_BRANCHES} alternatives are offered"),
-            );
+            self.lose(&place_of.path, format!("only the first {MAX_BRANCHES} alternatives are offered"));
         }
         let shared = without_annotations(&schema);
         let mut projected: Vec<Value> = Vec::new();
@@ -81,10 +72,7 @@ impl Walk<'_> {
             return Some(branch.clone());
         }
         if !self.may_copy(json_size_of(shared)) {
-            self.lose(
-                &place.path,
-                "too large with what stands beside the alternatives: that is left out",
-            );
+            self.lose(&place.path, "too large with what stands beside the alternatives: that is left out");
             return Some(branch.clone());
         }
         if refers {
@@ -105,21 +93,14 @@ impl Walk<'_> {
         }
         let reference = branch.get("$ref").and_then(Value::as_str);
         let target = reference.and_then(|reference| self.target(reference));
-        target
-            .and_then(|(_, target)| target.as_object())
-            .map(types_with_alternatives)
-            .unwrap_or_default()
+        target.and_then(|(_, target)| target.as_object()).map(types_with_alternatives).unwrap_or_default()
     }
 
     /// Adds an alternative, unless it is there or there are too many.
     fn push_alternative(&mut self, branches: &mut Vec<Value>, one: Value, place: &Place) {
         // An alternative that is a union itself needs no level of its own, and some dialects take none.
         let inner = match one.as_object() {
-            Some(map)
-                if map
-                    .keys()
-                    .all(|keyword| keyword == "anyOf" || !is_constraint(keyword)) =>
-            {
+            Some(map) if map.keys().all(|keyword| keyword == "anyOf" || !is_constraint(keyword)) => {
                 map.get("anyOf").and_then(Value::as_array).cloned()
             }
             _ => None,
@@ -129,10 +110,7 @@ impl Walk<'_> {
                 continue;
             }
             if branches.len() == MAX_BRANCHES {
-                self.lose(
-                    &place.path,
-                    format!("only {MAX_BRANCHES} alternatives are offered"),
-                );
+                self.lose(&place.path, format!("only {MAX_BRANCHES} alternatives are offered"));
                 return;
             }
             branches.push(branch);
@@ -208,10 +186,7 @@ impl Walk<'_> {
             _ => json!({"type": "null"}),
         };
         if self.rules.nulls == Nulls::Keyword {
-            self.lose(
-                &place.path,
-                "only null is allowed: offered as a text that may be null",
-            );
+            self.lose(&place.path, "only null is allowed: offered as a text that may be null");
         }
         if let Some(out) = out.as_object_mut() {
             self.annotate(schema, out);
@@ -229,10 +204,7 @@ impl Walk<'_> {
         if branches.len() == before {
             return schema;
         }
-        self.lose(
-            &place.path,
-            "null cannot be given: the property is left out instead",
-        );
+        self.lose(&place.path, "null cannot be given: the property is left out instead");
         let only = (branches.len() == 1).then(|| branches.remove(0));
         match (only, schema.as_object_mut()) {
             (Some(Value::Object(only)), Some(whole)) => {
@@ -291,20 +263,15 @@ impl Walk<'_> {
 
 /// Where alternatives stand alone, the first carries what is said of the whole.
 fn describe_first(union: &mut Map<String, Value>, schema: &Map<String, Value>) {
-    let first = union
-        .get_mut("anyOf")
-        .and_then(|branches| branches.get_mut(0))
-        .and_then(Value::as_object_mut);
+    let first =
+        union.get_mut("anyOf").and_then(|branches| branches.get_mut(0)).and_then(Value::as_object_mut);
     if let (Some(first), Some(Value::String(description))) = (first, schema.get("description")) {
         first.entry("description").or_insert_with(|| json!(description));
     }
 }
 
 fn json_size_of(schema: &Map<String, Value>) -> usize {
-    schema
-        .iter()
-        .map(|(keyword, value)| keyword.len() + json_size(value))
-        .sum()
+    schema.iter().map(|(keyword, value)| keyword.len() + json_size(value)).sum()
 }
 
 /// Gemini: `nullable` stands in each alternative, because an `anyOf` stands alone.
@@ -348,15 +315,10 @@ fn says_only_required(branches: &[Value]) -> bool {
                 .all(|keyword| matches!(keyword.as_str(), "required" | "not"))
         })
     };
-    !branches.is_empty()
-        && branches
-            .iter()
-            .all(|branch| only(branch) && branch.get("required").is_some())
+    !branches.is_empty() && branches.iter().all(|branch| only(branch) && branch.get("required").is_some())
 }
 
 fn without_annotations(schema: &Map<String, Value>) -> Map<String, Value> {
     let constraints = schema.iter().filter(|(keyword, _)| is_constraint(keyword));
-    constraints
-        .map(|(keyword, value)| (keyword.clone(), value.clone()))
-        .collect()
+    constraints.map(|(keyword, value)| (keyword.clone(), value.clone())).collect()
 }

@@ -86,10 +86,7 @@ impl<'a> Walk<'a> {
     pub(super) fn node(&mut self, schema: &Value, place: &Place) -> Value {
         self.nodes += 1;
         if self.nodes > MAX_NODES || place.depth > MAX_DEPTH {
-            self.lose(
-                &place.path,
-                "too large or too deep a schema: any value is allowed from here on",
-            );
+            self.lose(&place.path, "too large or too deep a schema: any value is allowed from here on");
             return self.anything(&Map::new(), place);
         }
         match schema {
@@ -125,10 +122,7 @@ impl<'a> Walk<'a> {
         match self.rules.anything {
             Anything::Empty => {}
             Anything::Alternatives => self.lose(&place.path, "any JSON value: lists are of texts"),
-            _ => self.lose(
-                &place.path,
-                "any JSON value: only texts, numbers and truth values",
-            ),
+            _ => self.lose(&place.path, "any JSON value: only texts, numbers and truth values"),
         }
         if let Some(any) = any.as_object_mut()
             && !self.rules.bare_any_of
@@ -140,15 +134,9 @@ impl<'a> Walk<'a> {
 
     /// Notes a loss.
     pub(super) fn lose(&mut self, path: &str, what: impl Into<String>) {
-        let loss = Loss {
-            path: path.to_owned(),
-            what: what.into(),
-        };
+        let loss = Loss { path: path.to_owned(), what: what.into() };
         if self.losses.len() == MAX_LOSSES {
-            let more = Loss {
-                path: String::new(),
-                what: "more is lost than is listed".to_owned(),
-            };
+            let more = Loss { path: String::new(), what: "more is lost than is listed".to_owned() };
             if self.told.insert(more.clone()) {
                 self.losses.push(more);
             }
@@ -194,20 +182,10 @@ impl<'a> Walk<'a> {
         let last = pointer.rsplit('/').next().unwrap_or_default();
         let plain: String = last
             .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '_' {
-                    c
-                } else {
-                    '_'
-                }
-            })
+            .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' })
             .take(48)
             .collect();
-        let base = if plain.is_empty() {
-            "root".to_owned()
-        } else {
-            plain
-        };
+        let base = if plain.is_empty() { "root".to_owned() } else { plain };
         // A number behind a name that itself ends in a number could meet it: those names are numbered too.
         let ends_in_number = base.ends_with(|c: char| c.is_ascii_digit());
         let number = self.numbers.entry(base.clone()).or_default();
@@ -230,10 +208,7 @@ impl<'a> Walk<'a> {
                 continue;
             };
             self.text_bytes += name.len();
-            let place = Place {
-                path: pointer,
-                ..Place::default()
-            };
+            let place = Place { path: pointer, ..Place::default() };
             let projected = self.node(target, &place);
             definitions.insert(name, projected);
         }

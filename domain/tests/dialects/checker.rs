@@ -5,11 +5,7 @@ use serde_json::{Map, Value};
 
 /// What `dialect` would refuse in `schema`.
 pub(crate) fn problems(dialect: Dialect, schema: &Value) -> Vec<String> {
-    let mut check = Check {
-        dialect,
-        root: schema,
-        problems: Vec::new(),
-    };
+    let mut check = Check { dialect, root: schema, problems: Vec::new() };
     check.root();
     check.node(schema, "", true);
     check.problems
@@ -52,11 +48,7 @@ impl Check<'_> {
         let Some(map) = schema.as_object() else {
             let lenient = matches!(self.dialect, Dialect::OpenAi | Dialect::Anthropic);
             let closes = path.ends_with("/additionalProperties") && schema == &Value::Bool(false);
-            self.require(
-                schema.is_boolean() && (lenient || closes),
-                path,
-                "a schema is an object",
-            );
+            self.require(schema.is_boolean() && (lenient || closes), path, "a schema is an object");
             return;
         };
         self.reference(map, path);
@@ -81,10 +73,7 @@ impl Check<'_> {
         };
         let kept = !matches!(self.dialect, Dialect::Gemini | Dialect::Bedrock | Dialect::Qwen);
         self.require(kept, path, "no references");
-        let pointer = reference
-            .as_str()
-            .and_then(|r| r.strip_prefix('#'))
-            .unwrap_or("?");
+        let pointer = reference.as_str().and_then(|r| r.strip_prefix('#')).unwrap_or("?");
         let leads = pointer.starts_with("/$defs/") && self.root.pointer(pointer).is_some();
         self.require(leads, path, "a reference leads to a definition");
         if matches!(self.dialect, Dialect::OpenAiStrict | Dialect::Moonshot) {
@@ -99,9 +88,7 @@ impl Check<'_> {
         let plain = |name: &String| {
             !name.is_empty()
                 && name.len() <= 64
-                && name
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
         };
         let properties = map.get("properties").and_then(Value::as_object);
         let bad = properties.and_then(|properties| properties.keys().find(|name| !plain(name)));
@@ -141,23 +128,13 @@ impl Check<'_> {
                 "type",
             ],
         );
-        let says = ["type", "anyOf", "$ref"]
-            .iter()
-            .any(|keyword| map.contains_key(*keyword));
+        let says = ["type", "anyOf", "$ref"].iter().any(|keyword| map.contains_key(*keyword));
         self.require(says, path, "a type");
         if map.get("type") == Some(&Value::from("object")) {
-            self.require(
-                map.get("additionalProperties") == Some(&Value::Bool(false)),
-                path,
-                "closed",
-            );
+            self.require(map.get("additionalProperties") == Some(&Value::Bool(false)), path, "closed");
             let names: Vec<&String> = map["properties"].as_object().unwrap().keys().collect();
-            let required: Vec<&str> = map["required"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter_map(Value::as_str)
-                .collect();
+            let required: Vec<&str> =
+                map["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
             self.require(names == required, path, "all required");
         }
     }
@@ -196,22 +173,10 @@ impl Check<'_> {
         self.gemini_values(map, path);
         if map["type"] == "object" && !is_root {
             let properties = map.get("properties").and_then(Value::as_object);
-            self.require(
-                properties.is_some_and(|p| !p.is_empty()),
-                path,
-                "objects name properties",
-            );
+            self.require(properties.is_some_and(|p| !p.is_empty()), path, "objects name properties");
         }
-        for name in map
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            let named = map
-                .get("properties")
-                .and_then(|p| p.get(name.as_str().unwrap()))
-                .is_some();
+        for name in map.get("required").and_then(Value::as_array).into_iter().flatten() {
+            let named = map.get("properties").and_then(|p| p.get(name.as_str().unwrap())).is_some();
             self.require(named, path, "what is required is described");
         }
     }
@@ -219,14 +184,8 @@ impl Check<'_> {
     fn gemini_values(&mut self, map: &Map<String, Value>, path: &str) {
         if let Some(values) = map.get("enum").and_then(Value::as_array) {
             self.require(map["type"] == "string", path, "enums are texts");
-            let texts = values
-                .iter()
-                .all(|value| value.as_str().is_some_and(|text| !text.is_empty()));
-            self.require(
-                texts && !values.is_empty(),
-                path,
-                "enum values are texts that are not empty",
-            );
+            let texts = values.iter().all(|value| value.as_str().is_some_and(|text| !text.is_empty()));
+            self.require(texts && !values.is_empty(), path, "enum values are texts that are not empty");
         }
         if let Some(format) = map.get("format") {
             self.require(format == "date-time", path, "format");
@@ -264,19 +223,10 @@ fn children<'s>(map: &'s Map<String, Value>, path: &str) -> Vec<(String, &'s Val
         let here = format!("{path}/{keyword}");
         match (keyword.as_str(), value) {
             ("properties" | "$defs" | "patternProperties" | "dependentSchemas", Value::Object(entries)) => {
-                found.extend(
-                    entries
-                        .iter()
-                        .map(|(name, child)| (format!("{here}/{name}"), child)),
-                );
+                found.extend(entries.iter().map(|(name, child)| (format!("{here}/{name}"), child)));
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(entries)) => {
-                found.extend(
-                    entries
-                        .iter()
-                        .enumerate()
-                        .map(|(i, child)| (format!("{here}/{i}"), child)),
-                );
+                found.extend(entries.iter().enumerate().map(|(i, child)| (format!("{here}/{i}"), child)));
             }
             (
                 "items"

@@ -7,10 +7,7 @@ use serde_json::{Map, Value, json};
 const SAMPLES: &[(&str, &str)] = &[
     ("mcp_zod_draft7", include_str!("samples/mcp_zod_draft7.json")),
     ("mcp_root_any_of", include_str!("samples/mcp_root_any_of.json")),
-    (
-        "mcp_required_only",
-        include_str!("samples/mcp_required_only.json"),
-    ),
+    ("mcp_required_only", include_str!("samples/mcp_required_only.json")),
     ("pydantic_union", include_str!("samples/pydantic_union.json")),
     ("recursive_filter", include_str!("samples/recursive_filter.json")),
     ("openapi_30", include_str!("samples/openapi_30.json")),
@@ -32,13 +29,8 @@ fn samples_are_projected_as_before_and_by_the_rules() {
                 problems.push(format!("{name} {dialect}: {problem}"));
             }
             let losses = projection.losses.iter();
-            let losses: Vec<_> = losses
-                .map(|loss| format!("{}: {}", loss.path, loss.what))
-                .collect();
-            all.insert(
-                dialect.to_string(),
-                json!({"schema": projection.schema, "losses": losses}),
-            );
+            let losses: Vec<_> = losses.map(|loss| format!("{}: {}", loss.path, loss.what)).collect();
+            all.insert(dialect.to_string(), json!({"schema": projection.schema, "losses": losses}));
         }
         insta::assert_json_snapshot!(*name, Value::Object(all));
     }
@@ -50,10 +42,7 @@ fn what_is_no_object_is_named() {
     for (schema, path) in [
         (json!({"type": "string"}), "/type"),
         (json!({"type": ["array", "null"]}), "/type"),
-        (
-            json!({"anyOf": [{"type": "string"}, {"type": "array"}]}),
-            "/anyOf",
-        ),
+        (json!({"anyOf": [{"type": "string"}, {"type": "array"}]}), "/anyOf"),
         (json!(false), ""),
         (json!("object"), ""),
     ] {
@@ -66,9 +55,7 @@ fn what_is_no_object_is_named() {
 
 #[test]
 fn limits_are_kept() {
-    let large: Map<String, Value> = (0..6000)
-        .map(|i| (format!("p{i}"), json!({"type": "string"})))
-        .collect();
+    let large: Map<String, Value> = (0..6000).map(|i| (format!("p{i}"), json!({"type": "string"}))).collect();
     let large = json!({"type": "object", "properties": large});
     let refused = project(&large, Dialect::OpenAiStrict).unwrap_err();
     assert!(refused.reason.contains("6000 properties"), "{refused}");
@@ -78,10 +65,7 @@ fn limits_are_kept() {
     let mut levels: Map<String, Value> = (0..40)
         .map(|i| {
             let next = json!({"$ref": format!("#/$defs/l{}", i + 1)});
-            (
-                format!("l{i}"),
-                json!({"type": "object", "properties": {"a": next, "b": next}}),
-            )
+            (format!("l{i}"), json!({"type": "object", "properties": {"a": next, "b": next}}))
         })
         .collect();
     levels.insert("l40".to_owned(), json!({"type": "string"}));
@@ -89,10 +73,7 @@ fn limits_are_kept() {
     for dialect in Dialect::ALL {
         match project(&doubling, dialect) {
             Ok(projection) => {
-                assert_eq!(
-                    checker::problems(dialect, &projection.schema),
-                    Vec::<String>::new()
-                );
+                assert_eq!(checker::problems(dialect, &projection.schema), Vec::<String>::new());
                 let size = projection.schema.to_string().len();
                 assert!(size < domain::dialect::MAX_BYTES, "{dialect}: {size}");
             }

@@ -41,9 +41,7 @@ fn keyword(inner: impl Strategy<Value = Value> + Clone + 'static) -> impl Strate
     let properties = prop::collection::hash_map(name(), inner.clone(), 0..4)
         .prop_map(|map| map.into_iter().collect::<Value>())
         .boxed();
-    let types = vec![
-        "object", "array", "string", "integer", "number", "boolean", "null",
-    ];
+    let types = vec!["object", "array", "string", "integer", "number", "boolean", "null"];
     let one_type = prop::sample::select(types);
     let put = |keyword: &'static str| move |value: Value| (keyword.to_owned(), value);
     let reference = prop::sample::select(vec![
@@ -182,10 +180,8 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn pick(&mut self, below: usize) -> usize {
-        self.entropy = self
-            .entropy
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.entropy =
+            self.entropy.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.entropy >> 40).unwrap() % below.max(1)
     }
 
@@ -193,10 +189,7 @@ impl Writer<'_> {
         if depth > 0 && self.pick(20) == 0 {
             return [json!(null), json!("zz"), json!(-7), json!({}), json!([true])][self.pick(5)].clone();
         }
-        if let Some(pointer) = schema["$ref"]
-            .as_str()
-            .and_then(|reference| reference.strip_prefix('#'))
-        {
+        if let Some(pointer) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
             return self.value(&self.root.pointer(pointer).unwrap().clone(), depth);
         }
         if let Some(part) = schema["allOf"].get(0) {
@@ -205,11 +198,7 @@ impl Writer<'_> {
         for choice in ["anyOf", "enum"] {
             if let Some(choices) = schema[choice].as_array() {
                 let one = &choices[self.pick(choices.len())];
-                return if choice == "enum" {
-                    one.clone()
-                } else {
-                    self.value(one, depth)
-                };
+                return if choice == "enum" { one.clone() } else { self.value(one, depth) };
             }
         }
         let name = match &schema["type"] {
@@ -228,9 +217,7 @@ impl Writer<'_> {
                 }
                 Value::Object(object)
             }
-            "array" => (0..self.pick(3))
-                .map(|_| self.value(&schema["items"], depth + 1))
-                .collect(),
+            "array" => (0..self.pick(3)).map(|_| self.value(&schema["items"], depth + 1)).collect(),
             "string" => json!("a"),
             "integer" => json!(self.pick(3)),
             "number" => json!(1.5),

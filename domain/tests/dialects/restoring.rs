@@ -34,10 +34,7 @@ fn nulls_that_stand_for_nothing_are_dropped() {
             json!({"must": "x", "may_be_null": null, "any": null}),
             json!({"must": "x", "may_be_null": null, "any": null}),
         ),
-        (
-            json!({"list": [{"a": null, "next": {"a": null}}]}),
-            json!({"list": [{"next": {}}]}),
-        ),
+        (json!({"list": [{"a": null, "next": {"a": null}}]}), json!({"list": [{"next": {}}]})),
         (json!({"union": {"a": null}}), json!({"union": {}})),
         (json!({"whole": {"a": null, "more": null}}), json!({"whole": {}})),
         (json!({"map": {"k": {"a": null}}}), json!({"map": {"k": {}}})),
@@ -57,17 +54,10 @@ fn names_come_back() {
         let shown = project(&sample(), dialect).unwrap().schema;
         let name_of = |schema: &Value, start: &str| {
             let properties = schema["properties"].as_object().unwrap();
-            properties
-                .keys()
-                .find(|name| name.starts_with(start))
-                .unwrap()
-                .clone()
+            properties.keys().find(|name| name.starts_with(start)).unwrap().clone()
         };
         let filter = name_of(&shown, "filter_name_");
-        let item = name_of(
-            &project(&sample()["$defs"]["item"], dialect).unwrap().schema,
-            "b_",
-        );
+        let item = name_of(&project(&sample()["$defs"]["item"], dialect).unwrap().schema, "b_");
         let mut args = json!({
             "must": "x", &filter: "f", "list": [{&item: "c"}], "whole": {&item: "d"}, "map": {"k": {&item: "e"}}
         });

@@ -19,4 +19,4 @@ bench: ## Benchmarks and comparisons; figures go to docs/performance.md
 	@benches/run.sh $(BENCH)
 
 fmt: ## Formats the code
-	@cargo fmt --all
+	@cargo fmt --all && git ls-files 'providers/*/*.rs' ':!providers/src/*' ':!providers/tests/*' | xargs rustfmt --edition 2024

@@ -79,10 +79,7 @@ pub(crate) struct Anatomy {
 /// Takes `address` apart.
 pub(crate) fn dissect(address: IpAddr) -> Anatomy {
     match address {
-        IpAddr::V4(v4) => Anatomy {
-            class: classify_v4(v4),
-            carried: Vec::new(),
-        },
+        IpAddr::V4(v4) => Anatomy { class: classify_v4(v4), carried: Vec::new() },
         IpAddr::V6(v6) => dissect_v6(v6),
     }
 }
@@ -125,21 +122,9 @@ const V6_NETWORKS: &[(u128, u32, AddressClass)] = &[
     (0x0, 128, AddressClass::Unspecified),
     (0x1, 128, AddressClass::Loopback),
     // AWS's local services, Google Cloud's and Scaleway's metadata.
-    (
-        0xfd00_0ec2_0000_0000_0000_0000_0000_0000,
-        32,
-        AddressClass::Metadata,
-    ),
-    (
-        0xfd20_00ce_0000_0000_0000_0000_0000_0254,
-        128,
-        AddressClass::Metadata,
-    ),
-    (
-        0xfd00_0042_0000_0000_0000_0000_0000_0042,
-        128,
-        AddressClass::Metadata,
-    ),
+    (0xfd00_0ec2_0000_0000_0000_0000_0000_0000, 32, AddressClass::Metadata),
+    (0xfd20_00ce_0000_0000_0000_0000_0000_0254, 128, AddressClass::Metadata),
+    (0xfd00_0042_0000_0000_0000_0000_0000_0042, 128, AddressClass::Metadata),
     (0xfe80 << 112, 10, AddressClass::LinkLocal),
     (0xfec0 << 112, 10, AddressClass::UniqueLocal),
     (0xfc00 << 112, 7, AddressClass::UniqueLocal),
@@ -167,27 +152,15 @@ fn dissect_v6(address: Ipv6Addr) -> Anatomy {
     let bits = address.to_bits();
     if bits <= 1 {
         // `::` and `::1` have the shape of IPv4-compatible addresses, and are not.
-        return Anatomy {
-            class: classify_v6(bits),
-            carried: Vec::new(),
-        };
+        return Anatomy { class: classify_v6(bits), carried: Vec::new() };
     }
     if let Some(carried) = carried_by_prefix(bits) {
-        return Anatomy {
-            class: AddressClass::Public,
-            carried,
-        };
+        return Anatomy { class: AddressClass::Public, carried };
     }
     if in_network(bits, 0x0064_ff9b_0001 << 80, 48) {
-        return Anatomy {
-            class: AddressClass::Reserved,
-            carried: local_nat64(bits),
-        };
+        return Anatomy { class: AddressClass::Reserved, carried: local_nat64(bits) };
     }
-    Anatomy {
-        class: classify_v6(bits),
-        carried: isatap(bits).into_iter().collect(),
-    }
+    Anatomy { class: classify_v6(bits), carried: isatap(bits).into_iter().collect() }
 }
 
 /// The addresses inside a form whose prefix says that it carries IPv4.
@@ -221,11 +194,7 @@ fn local_nat64(bits: u128) -> Vec<Ipv4Addr> {
         low_u32(bits >> 24),                                  // a /64
         low_u32(bits),                                        // a /96
     ];
-    candidates
-        .into_iter()
-        .filter(|&inner| inner >> 24 != 0)
-        .map(Ipv4Addr::from_bits)
-        .collect()
+    candidates.into_iter().filter(|&inner| inner >> 24 != 0).map(Ipv4Addr::from_bits).collect()
 }
 
 /// The IPv4 address of an ISATAP interface identifier: `…:0:5efe:a.b.c.d`.
@@ -239,10 +208,7 @@ fn v4_at(bits: u128, shift: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(low_u32(bits >> shift))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the low 32 bits are what is asked for"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the low 32 bits are what is asked for")]
 fn low_u32(bits: u128) -> u32 {
     bits as u32
 }

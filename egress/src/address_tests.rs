@@ -108,11 +108,7 @@ fn every_carrier_is_opened() {
         let anatomy = dissect(address.parse().unwrap());
         assert_eq!(anatomy.class, *class, "{address}");
         for inner in *carried {
-            assert!(
-                anatomy.carried.contains(inner),
-                "{address}: {:?}",
-                anatomy.carried
-            );
+            assert!(anatomy.carried.contains(inner), "{address}: {:?}", anatomy.carried);
         }
     }
 }

@@ -56,11 +56,7 @@ impl Client {
 
     /// Starts the settings of a client.
     pub fn builder(policy: Policy) -> ClientBuilder {
-        ClientBuilder {
-            policy,
-            resolver: Arc::new(SystemResolver),
-            connect_timeout: CONNECT_TIMEOUT,
-        }
+        ClientBuilder { policy, resolver: Arc::new(SystemResolver), connect_timeout: CONNECT_TIMEOUT }
     }
 
     /// Starts a request. Whether `url` may be requested is checked when it is sent.
@@ -97,15 +93,11 @@ impl Client {
     pub fn guarded_reqwest_for(&self, url: &Url) -> Result<reqwest::Client, EgressError> {
         self.check_url(url)?;
         let policy = self.policy().clone();
-        self.shared
-            .settings
-            .built(&self.shared.lent, || redirect::within_origin(policy.clone()))
+        self.shared.settings.built(&self.shared.lent, || redirect::within_origin(policy.clone()))
     }
 
     pub(crate) fn own(&self) -> Result<reqwest::Client, EgressError> {
-        self.shared
-            .settings
-            .built(&self.shared.own, reqwest::redirect::Policy::none)
+        self.shared.settings.built(&self.shared.own, reqwest::redirect::Policy::none)
     }
 
     pub(crate) fn connect_timeout(&self) -> Duration {
@@ -115,9 +107,7 @@ impl Client {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client")
-            .field("policy", self.policy())
-            .finish_non_exhaustive()
+        f.debug_struct("Client").field("policy", self.policy()).finish_non_exhaustive()
     }
 }
 
@@ -136,13 +126,7 @@ impl ClientBuilder {
 
     /// Finishes. Nothing is set up yet, so nothing can fail.
     pub fn build(self) -> Client {
-        Client {
-            shared: Arc::new(Shared {
-                settings: self,
-                own: OnceLock::new(),
-                lent: OnceLock::new(),
-            }),
-        }
+        Client { shared: Arc::new(Shared { settings: self, own: OnceLock::new(), lent: OnceLock::new() }) }
     }
 
     fn built(
@@ -158,10 +142,7 @@ impl ClientBuilder {
         Ok(slot.get_or_init(|| built).clone())
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place where outgoing connections are set up"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one place where outgoing connections are set up")]
     fn reqwest(&self, redirects: reqwest::redirect::Policy) -> Result<reqwest::Client, EgressError> {
         let policy = self.policy.clone();
         reqwest::Client::builder()
@@ -169,21 +150,14 @@ impl ClientBuilder {
             .redirect(redirects)
             .referer(false)
             .no_proxy()
-            .proxy(reqwest::Proxy::custom(move |url| {
-                Diverted::proxy_for(&policy, url)
-            }))
-            .dns_resolver(GuardedResolver {
-                policy: self.policy.clone(),
-                inner: Arc::clone(&self.resolver),
-            })
+            .proxy(reqwest::Proxy::custom(move |url| Diverted::proxy_for(&policy, url)))
+            .dns_resolver(GuardedResolver { policy: self.policy.clone(), inner: Arc::clone(&self.resolver) })
             .connect_timeout(self.connect_timeout)
             .pool_idle_timeout(POOL_IDLE)
             .pool_max_idle_per_host(POOL_IDLE_PER_HOST)
             .http2_max_header_list_size(MAX_HEADER_LIST_BYTES)
             .tcp_nodelay(true)
             .build()
-            .map_err(|error| EgressError::Setup {
-                reason: root_cause(&error),
-            })
+            .map_err(|error| EgressError::Setup { reason: root_cause(&error) })
     }
 }

@@ -151,19 +151,11 @@ impl StdError for Blocked {}
 
 impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            host,
-            address,
-            reason,
-            ..
-        } = self;
+        let Self { host, address, reason, .. } = self;
         if host.parse() == Ok(*address) {
             write!(f, "connecting to {address} is refused: it is a {reason}")?;
         } else {
-            write!(
-                f,
-                "connecting to {host} is refused: it leads to {address}, a {reason}"
-            )?;
+            write!(f, "connecting to {host} is refused: it leads to {address}, a {reason}")?;
         }
         match &self.setting {
             Some(setting) => write!(f, " (the setting {setting} would allow it)"),
@@ -213,10 +205,7 @@ impl EgressError {
                 | Self::Connect { .. }
                 | Self::Tls { .. }
                 | Self::Setup { .. }
-                | Self::Timeout {
-                    stage: Stage::Connecting,
-                    ..
-                }
+                | Self::Timeout { stage: Stage::Connecting, .. }
         )
     }
 
@@ -250,16 +239,8 @@ impl EgressError {
             return Self::Dns { host, reason };
         }
         if error.is_timeout() {
-            let stage = if error.is_connect() {
-                Stage::Connecting
-            } else {
-                stage
-            };
-            return Self::Timeout {
-                url: safe,
-                stage,
-                after,
-            };
+            let stage = if error.is_connect() { Stage::Connecting } else { stage };
+            return Self::Timeout { url: safe, stage, after };
         }
         if causes(error).any(<dyn StdError>::is::<rustls::Error>) {
             return Self::Tls { url: safe, reason };

@@ -62,10 +62,7 @@ impl Policy {
         if allowed.len() > MAX_RANGES {
             return Err(PolicyError::TooMany);
         }
-        Ok(Self {
-            loopback: false,
-            allowed: allowed.into(),
-        })
+        Ok(Self { loopback: false, allowed: allowed.into() })
     }
 
     /// Also allows loopback addresses, as suits a server that listens on loopback only.
@@ -87,15 +84,9 @@ impl Policy {
     /// Judges an address.
     pub fn check(&self, address: IpAddr) -> Result<(), Refusal> {
         let anatomy = dissect(address);
-        let outer = Refusal {
-            address,
-            class: anatomy.class,
-        };
+        let outer = Refusal { address, class: anatomy.class };
         let carried = || anatomy.carried.iter().copied().map(carried_refusal);
-        if let Some(never) = std::iter::once(outer)
-            .chain(carried())
-            .find(|r| r.class.is_never_allowed())
-        {
+        if let Some(never) = std::iter::once(outer).chain(carried()).find(|r| r.class.is_never_allowed()) {
             return Err(never);
         }
         if self.is_listed(address) {
@@ -130,19 +121,14 @@ impl Refusal {
 
 fn carried_refusal(inner: Ipv4Addr) -> Refusal {
     let address = IpAddr::V4(inner);
-    Refusal {
-        address,
-        class: dissect(address).class,
-    }
+    Refusal { address, class: dissect(address).class }
 }
 
 fn parse_entry(entry: &str) -> Result<IpNet, PolicyError> {
     entry
         .parse::<IpNet>()
         .or_else(|_| entry.parse::<IpAddr>().map(IpNet::from))
-        .map_err(|_| PolicyError::BadEntry {
-            entry: entry.to_owned(),
-        })
+        .map_err(|_| PolicyError::BadEntry { entry: entry.to_owned() })
 }
 
 #[cfg(test)]

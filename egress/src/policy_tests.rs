@@ -7,9 +7,7 @@ use proptest::prelude::*;
 use super::{AddressClass, Policy, PolicyError};
 
 fn verdict(policy: &Policy, address: &str) -> Result<(), AddressClass> {
-    policy
-        .check(address.parse().unwrap())
-        .map_err(|refusal| refusal.class)
+    policy.check(address.parse().unwrap()).map_err(|refusal| refusal.class)
 }
 
 #[test]
@@ -119,9 +117,7 @@ fn forbidden_v4() -> impl Strategy<Value = Ipv4Addr> {
         (net.network().to_bits(), net.broadcast().to_bits())
     })
     .collect();
-    proptest::sample::select(ranges)
-        .prop_flat_map(|(low, high)| low..=high)
-        .prop_map(Ipv4Addr::from_bits)
+    proptest::sample::select(ranges).prop_flat_map(|(low, high)| low..=high).prop_map(Ipv4Addr::from_bits)
 }
 
 proptest! {

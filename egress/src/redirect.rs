@@ -19,14 +19,8 @@ use crate::target::{check, safe_url};
 /// Redirects followed unless the caller says otherwise.
 pub(crate) const DEFAULT_LIMIT: usize = 5;
 
-const BODY_HEADERS: [HeaderName; 6] = [
-    CONTENT_ENCODING,
-    CONTENT_LANGUAGE,
-    CONTENT_LENGTH,
-    CONTENT_LOCATION,
-    CONTENT_TYPE,
-    TRANSFER_ENCODING,
-];
+const BODY_HEADERS: [HeaderName; 6] =
+    [CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE, TRANSFER_ENCODING];
 
 /// Where a response redirects to, if it does.
 pub(crate) fn location(response: &reqwest::Response) -> Option<Result<Url, EgressError>> {
@@ -39,9 +33,7 @@ pub(crate) fn location(response: &reqwest::Response) -> Option<Result<Url, Egres
             | StatusCode::PERMANENT_REDIRECT
     );
     let value = follows.then(|| response.headers().get(LOCATION)).flatten()?;
-    let target = std::str::from_utf8(value.as_bytes())
-        .ok()
-        .and_then(|text| response.url().join(text).ok());
+    let target = std::str::from_utf8(value.as_bytes()).ok().and_then(|text| response.url().join(text).ok());
     Some(target.ok_or_else(|| EgressError::Redirect {
         from: safe_url(response.url()),
         to: "an unreadable address".to_owned(),
@@ -57,11 +49,8 @@ pub(crate) fn follow(
     next: Url,
     body_is_gone: bool,
 ) -> Result<Request, EgressError> {
-    let refused = |reason| EgressError::Redirect {
-        from: safe_url(request.url()),
-        to: safe_url(&next),
-        reason,
-    };
+    let refused =
+        |reason| EgressError::Redirect { from: safe_url(request.url()), to: safe_url(&next), reason };
     if request.url().scheme() == "https" && next.scheme() == "http" {
         return Err(refused("it leaves https for http"));
     }
@@ -94,11 +83,8 @@ fn drop_secrets(headers: &mut HeaderMap) {
         headers.remove(name);
     }
     headers.remove("cookie2");
-    let marked: Vec<HeaderName> = headers
-        .iter()
-        .filter(|(_, value)| value.is_sensitive())
-        .map(|(name, _)| name.clone())
-        .collect();
+    let marked: Vec<HeaderName> =
+        headers.iter().filter(|(_, value)| value.is_sensitive()).map(|(name, _)| name.clone()).collect();
     for name in marked {
         headers.remove(name);
     }
@@ -112,10 +98,7 @@ pub(crate) fn within_origin(policy: Policy) -> RedirectPolicy {
             return attempt.stop();
         };
         let problem = if attempt.previous().len() > DEFAULT_LIMIT {
-            Some(EgressError::TooManyRedirects {
-                url: safe_url(next),
-                limit: DEFAULT_LIMIT,
-            })
+            Some(EgressError::TooManyRedirects { url: safe_url(next), limit: DEFAULT_LIMIT })
         } else if from.origin() != next.origin() {
             Some(EgressError::Redirect {
                 from: safe_url(from),

@@ -153,21 +153,13 @@ impl RequestBuilder {
             .inner?
             .build()
             .map_err(|error| EgressError::translate(&error, &self.url, Stage::Waiting, Duration::ZERO))?;
-        let limits = Limits {
-            timeout: self.timeout,
-            idle: self.idle_timeout,
-            bytes: self.max_response_bytes,
-        };
+        let limits =
+            Limits { timeout: self.timeout, idle: self.idle_timeout, bytes: self.max_response_bytes };
         let mut hops = 0;
         loop {
             check(self.client.policy(), request.url())?;
             let again = again(&request, self.max_redirects);
-            let hop = Hop {
-                own: &own,
-                limits,
-                started,
-                connect_timeout: self.client.connect_timeout(),
-            };
+            let hop = Hop { own: &own, limits, started, connect_timeout: self.client.connect_timeout() };
             let response = hop.execute(request).await?;
             let (Some(next), Some((again, body_is_gone))) = (redirect::location(&response), again) else {
                 return Ok(Response::new(response, limits));
@@ -197,9 +189,7 @@ impl RequestBuilder {
 
 impl fmt::Debug for RequestBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestBuilder")
-            .field("url", &safe_url(&self.url))
-            .finish_non_exhaustive()
+        f.debug_struct("RequestBuilder").field("url", &safe_url(&self.url)).finish_non_exhaustive()
     }
 }
 
@@ -228,11 +218,7 @@ struct Hop<'a> {
 impl Hop<'_> {
     async fn execute(&self, mut request: Request) -> Result<reqwest::Response, EgressError> {
         let url = request.url().clone();
-        let timed_out = |after| EgressError::Timeout {
-            url: safe_url(&url),
-            stage: Stage::Waiting,
-            after,
-        };
+        let timed_out = |after| EgressError::Timeout { url: safe_url(&url), stage: Stage::Waiting, after };
         if let Some(timeout) = self.limits.timeout {
             let left = timeout.saturating_sub(self.started.elapsed());
             if left.is_zero() {
@@ -242,9 +228,7 @@ impl Hop<'_> {
         }
         let exchange = self.own.execute(request);
         let outcome = match self.limits.idle {
-            Some(idle) => tokio::time::timeout(idle, exchange)
-                .await
-                .map_err(|_| timed_out(idle))?,
+            Some(idle) => tokio::time::timeout(idle, exchange).await.map_err(|_| timed_out(idle))?,
             None => exchange.await,
         };
         outcome.map_err(|error| {

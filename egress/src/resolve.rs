@@ -81,10 +81,9 @@ impl GuardedResolver {
         let refusal = found.iter().find_map(|a| self.policy.check(*a).err());
         match refusal {
             Some(refusal) => Box::new(Blocked::new(host, &refusal)),
-            None => Box::new(EgressError::Dns {
-                host: host.to_owned(),
-                reason: "it has no address".to_owned(),
-            }),
+            None => {
+                Box::new(EgressError::Dns { host: host.to_owned(), reason: "it has no address".to_owned() })
+            }
         }
     }
 }

@@ -40,11 +40,7 @@ pub struct Capped {
 
 impl Response {
     pub(crate) fn new(inner: reqwest::Response, limits: Limits) -> Self {
-        Self {
-            inner,
-            limits,
-            read: 0,
-        }
+        Self { inner, limits, read: 0 }
     }
 
     /// The status.
@@ -72,17 +68,11 @@ impl Response {
             let room = usize::try_from(room).unwrap_or(usize::MAX);
             if chunk.len() > room {
                 bytes.extend_from_slice(&chunk[..room]);
-                return Ok(Capped {
-                    bytes: bytes.freeze(),
-                    truncated: true,
-                });
+                return Ok(Capped { bytes: bytes.freeze(), truncated: true });
             }
             bytes.extend_from_slice(&chunk);
         }
-        Ok(Capped {
-            bytes: bytes.freeze(),
-            truncated: false,
-        })
+        Ok(Capped { bytes: bytes.freeze(), truncated: false })
     }
 
     /// Reads the whole body; a larger one than the limit is an error.
@@ -135,10 +125,7 @@ impl Response {
     }
 
     fn too_large(&self) -> EgressError {
-        EgressError::TooLarge {
-            url: safe_url(self.url()),
-            limit: self.limits.bytes,
-        }
+        EgressError::TooLarge { url: safe_url(self.url()), limit: self.limits.bytes }
     }
 }
 

@@ -15,17 +15,12 @@ const MAX_URL_BYTES: usize = 64 * 1024;
 
 /// Checks scheme, user information and, where the host is an address, the address.
 pub(crate) fn check(policy: &Policy, url: &Url) -> Result<(), EgressError> {
-    let invalid = |reason: &str| EgressError::InvalidUrl {
-        url: safe_url(url),
-        reason: reason.to_owned(),
-    };
+    let invalid = |reason: &str| EgressError::InvalidUrl { url: safe_url(url), reason: reason.to_owned() };
     if !matches!(url.scheme(), "http" | "https") {
         return Err(invalid("only http and https are supported"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(invalid(
-            "it contains a user name or password; give credentials apart from the URL",
-        ));
+        return Err(invalid("it contains a user name or password; give credentials apart from the URL"));
     }
     if url.as_str().len() > MAX_URL_BYTES {
         return Err(invalid("it is longer than 64 KiB"));
@@ -49,10 +44,8 @@ pub(crate) fn literal(host: &Host<&str>) -> Option<IpAddr> {
         Host::Ipv6(address) => Some(IpAddr::V6(address)),
         Host::Domain(name) => {
             let name = name.trim_end_matches('.');
-            let is_localhost = name
-                .rsplit('.')
-                .next()
-                .is_some_and(|last| last.eq_ignore_ascii_case("localhost"));
+            let is_localhost =
+                name.rsplit('.').next().is_some_and(|last| last.eq_ignore_ascii_case("localhost"));
             if is_localhost {
                 return Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
             }

@@ -7,8 +7,6 @@ use serde_json::{Map, Value, json};
 use super::keywords::{is_constraint, named_types, step};
 use super::walk::{Place, Walk};
 
-/// How often a reference is inlined inside itself before recursion is cut.
-const RECURSION: usize = 2;
 /// Most comparisons made to join two lists of values.
 const MAX_COMPARISONS: usize = 1_000_000;
 /// Longest chain of references and `allOf`s of one schema.
@@ -72,7 +70,7 @@ impl Walk<'_> {
             return;
         };
         let inside = fold.place.active.iter().filter(|active| **active == pointer).count();
-        if inside >= RECURSION {
+        if inside >= self.effort.recursion {
             self.lose(&path, "recursion: not described any deeper");
             // What it is can still be said, though not what is in it.
             fold.cut = true;

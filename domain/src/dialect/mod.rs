@@ -35,6 +35,9 @@ use serde_json::Value;
 /// The largest schema that is projected, and the largest projection, in bytes of JSON.
 pub const MAX_BYTES: usize = 1024 * 1024;
 
+/// A projection beyond this is made again with less in it, where references are inlined.
+const PREFERRED_BYTES: usize = 128 * 1024;
+
 /// A model provider's idea of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -97,12 +100,36 @@ pub fn project(schema: &Value, dialect: Dialect) -> Result<Projection, Unreprese
     if json_size(schema) > MAX_BYTES {
         return Err(too_large("the schema"));
     }
-    let projection = root::project_root(schema, dialect.rules())?;
+    let rules = dialect.rules();
+    let mut projection = root::project_root(schema, rules, EFFORTS[0])?;
+    // What is inlined can grow far beyond what it was; then less of it has to do.
+    for effort in &EFFORTS[1..] {
+        if rules.references == rules::References::Kept || json_size(&projection.schema) <= PREFERRED_BYTES {
+            break;
+        }
+        projection = root::project_root(schema, rules, *effort)?;
+    }
     if json_size(&projection.schema) > MAX_BYTES {
         return Err(too_large("the projection"));
     }
     Ok(projection)
 }
+
+/// How much of a schema is described.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    /// How often a reference is inlined inside itself.
+    recursion: usize,
+    /// Most schemas inside each other.
+    depth: usize,
+}
+
+const EFFORTS: [Effort; 4] = [
+    Effort { recursion: 2, depth: 64 },
+    Effort { recursion: 1, depth: 20 },
+    Effort { recursion: 1, depth: 12 },
+    Effort { recursion: 1, depth: 6 },
+];
 
 impl Dialect {
     /// Every dialect.

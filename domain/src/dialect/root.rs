@@ -5,14 +5,18 @@ use serde_json::{Map, Value, json};
 use super::keywords::{named_types, step};
 use super::rules::Rules;
 use super::walk::{Place, Walk};
-use super::{Projection, Unrepresentable};
+use super::{Effort, Projection, Unrepresentable};
 
 /// Keywords no dialect takes at the top level.
 const REFUSED: &[&str] =
     &["not", "if", "then", "else", "dependentSchemas", "dependentRequired", "dependencies", "enum", "const"];
 
-pub(super) fn project_root(schema: &Value, rules: &'static Rules) -> Result<Projection, Unrepresentable> {
-    let mut walk = Walk::new(schema, rules);
+pub(super) fn project_root(
+    schema: &Value,
+    rules: &'static Rules,
+    effort: Effort,
+) -> Result<Projection, Unrepresentable> {
+    let mut walk = Walk::new(schema, rules, effort);
     let mut place = Place { is_root: true, ..Place::default() };
     let mut root = match schema {
         Value::Object(map) => {

@@ -86,7 +86,7 @@ impl Walk<'_> {
     }
 
     /// The types an alternative names, itself or through its reference.
-    fn offered_types(&self, branch: &Map<String, Value>) -> Vec<&'static str> {
+    pub(super) fn offered_types(&self, branch: &Map<String, Value>) -> Vec<&'static str> {
         let own = types_with_alternatives(branch);
         if !own.is_empty() {
             return own;

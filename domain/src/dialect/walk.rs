@@ -6,12 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::keywords::{is_constraint, pointer_of, step};
 use super::rules::{Anything, Rules};
-use super::{Loss, json_size};
+use super::{Effort, Loss, json_size};
 
 /// Most schemas visited; inlining can multiply them.
 const MAX_NODES: usize = 20_000;
-/// Most schemas inside each other.
-const MAX_DEPTH: usize = 64;
 /// Most bytes of schemas that are copied to where they are referred to.
 const MAX_COPIED: usize = 16 * 1024 * 1024;
 /// Most losses that are listed.
@@ -49,6 +47,7 @@ impl Place {
 /// One projection under way.
 pub(super) struct Walk<'a> {
     pub(super) rules: &'static Rules,
+    pub(super) effort: Effort,
     document: &'a Value,
     nodes: usize,
     losses: Vec<Loss>,
@@ -64,9 +63,10 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(document: &'a Value, rules: &'static Rules) -> Self {
+    pub(super) fn new(document: &'a Value, rules: &'static Rules, effort: Effort) -> Self {
         Self {
             rules,
+            effort,
             document,
             nodes: 0,
             losses: Vec::new(),
@@ -85,9 +85,8 @@ impl<'a> Walk<'a> {
     /// Projects one schema.
     pub(super) fn node(&mut self, schema: &Value, place: &Place) -> Value {
         self.nodes += 1;
-        if self.nodes > MAX_NODES || place.depth > MAX_DEPTH {
-            self.lose(&place.path, "too large or too deep a schema: any value is allowed from here on");
-            return self.anything(&Map::new(), place);
+        if self.nodes > MAX_NODES || place.depth > self.effort.depth {
+            return self.cut(schema, place);
         }
         match schema {
             Value::Bool(true) => self.anything(&Map::new(), place),
@@ -102,6 +101,27 @@ impl<'a> Walk<'a> {
                 self.anything(&Map::new(), place)
             }
         }
+    }
+
+    /// Says of a schema only what type it is.
+    fn cut(&mut self, schema: &Value, place: &Place) -> Value {
+        let Some(map) = schema.as_object() else {
+            return self.anything(&Map::new(), place);
+        };
+        self.lose(&place.path, "too large or too deep a schema: not described any further");
+        let types = self.offered_types(map);
+        let scalar = |name: &&str| !matches!(*name, "object" | "array");
+        let mut kept = Map::new();
+        match types.as_slice() {
+            [] => {}
+            [one] => drop(kept.insert("type".to_owned(), json!(one))),
+            many if many.iter().all(scalar) => drop(kept.insert("type".to_owned(), json!(many))),
+            _ => {}
+        }
+        if let Some(description) = map.get("description") {
+            kept.insert("description".to_owned(), description.clone());
+        }
+        if self.rules.lenient { self.lenient(&kept, place) } else { self.flat_single(kept, place) }
     }
 
     /// A schema for any value, as far as the dialect can say it, described as `schema` is.

@@ -36,5 +36,5 @@ pub use models::{ModelEndpoint, ModelError, ModelFactory, ModelInfo, Models, Ope
 pub use queue::{Delivery, Queue, QueueError};
 pub use retriever::{DatasetInfo, Passage, RetrieveError, Retriever};
 pub use signal::{Signal, SignalError};
-pub use stdio_invoker::{StdioContext, StdioError, StdioInvoker, StdioServer};
+pub use stdio_invoker::{StdioContext, StdioError, StdioInvoker, StdioReply, StdioServer};
 pub use table::{Condition, Item, Order, Page, Query, Range, Table, TableError, Write, query_all};

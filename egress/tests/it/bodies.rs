@@ -47,10 +47,7 @@ async fn the_cap_is_exact() {
     for (cap, kept, truncated) in [(9, "012345678", true), (10, "0123456789", false)] {
         let get = || client().get(server.url("/")).max_response_bytes(cap);
         let capped = get().send().await.unwrap().bytes_capped().await.unwrap();
-        assert_eq!(
-            (&capped.bytes[..], capped.truncated),
-            (kept.as_bytes(), truncated)
-        );
+        assert_eq!((&capped.bytes[..], capped.truncated), (kept.as_bytes(), truncated));
         let whole = get().send().await.unwrap().bytes().await;
         assert_eq!(whole.is_err(), truncated);
         let parts: Result<Vec<_>, _> = get().send().await.unwrap().stream().try_collect().await;
@@ -66,10 +63,8 @@ async fn a_body_that_never_ends_times_out() {
     })
     .await;
     let short = Duration::from_millis(200);
-    let requests = [
-        client().get(server.url("/")).timeout(short),
-        client().get(server.url("/")).idle_timeout(short),
-    ];
+    let requests =
+        [client().get(server.url("/")).timeout(short), client().get(server.url("/")).idle_timeout(short)];
     for request in requests {
         let error = request.send().await.unwrap().bytes().await.unwrap_err();
         let EgressError::Timeout { stage, after, .. } = error else {
@@ -103,13 +98,7 @@ async fn a_head_that_never_comes_times_out() {
     let (url, _task) = raw(Vec::new(), false).await;
     let request = client().get(url).timeout(Duration::from_millis(200));
     let error = request.send().await.unwrap_err();
-    assert!(matches!(
-        error,
-        EgressError::Timeout {
-            stage: Stage::Waiting,
-            ..
-        }
-    ));
+    assert!(matches!(error, EgressError::Timeout { stage: Stage::Waiting, .. }));
     assert!(!error.was_never_sent());
 }
 

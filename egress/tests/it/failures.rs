@@ -26,9 +26,7 @@ async fn a_closed_port_is_a_connect_error() {
 #[tokio::test]
 async fn a_server_without_tls_is_a_tls_error() {
     let listener = TcpListener::bind((OUTSIDE, 0)).await.unwrap();
-    let url: Url = format!("https://{}/", listener.local_addr().unwrap())
-        .parse()
-        .unwrap();
+    let url: Url = format!("https://{}/", listener.local_addr().unwrap()).parse().unwrap();
     let serve = tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
         let _ = socket.read(&mut [0; 1024]).await;
@@ -60,9 +58,7 @@ async fn the_message_names_the_setting_that_helps() {
 async fn nothing_secret_is_printed() {
     let secret = SecretString::from("canary\r\nx: y");
     let url: Url = "https://api.example/p?key=canary".parse().unwrap();
-    let request = client()
-        .get(url)
-        .secret_header(HeaderName::from_static("x-api-key"), &secret);
+    let request = client().get(url).secret_header(HeaderName::from_static("x-api-key"), &secret);
     assert!(!format!("{request:?}").contains("canary"));
     let error = request.send().await.unwrap_err();
     assert_eq!(error.code(), "invalid_request");

@@ -8,11 +8,7 @@ use crate::support::{INSIDE, Names, OUTSIDE, Server, redirect, text};
 #[tokio::test]
 async fn it_is_not_lent_for_a_forbidden_url() {
     let client = egress::Client::new(Policy::strict());
-    for url in [
-        "http://127.0.0.1/mcp",
-        "http://u:p@a.example/",
-        "ftp://a.example/",
-    ] {
+    for url in ["http://127.0.0.1/mcp", "http://u:p@a.example/", "ftp://a.example/"] {
         let url = Url::parse(url).unwrap();
         assert!(client.guarded_reqwest_for(&url).is_err(), "{url}");
     }
@@ -64,11 +60,7 @@ async fn it_follows_redirects_within_the_origin_only() {
     let lent = client.guarded_reqwest_for(&server.url("/")).unwrap();
     let near = lent.get(server.url("/near")).send().await.unwrap();
     assert_eq!(near.url().path(), "/end");
-    for (path, code) in [
-        ("/away", "redirect"),
-        ("/loop", "too_many_redirects"),
-        ("/meta", "redirect"),
-    ] {
+    for (path, code) in [("/away", "redirect"), ("/loop", "too_many_redirects"), ("/meta", "redirect")] {
         let url = server.url(path);
         let error = lent.get(url.clone()).send().await.unwrap_err();
         assert_eq!(EgressError::from_reqwest(&error, &url).code(), code);

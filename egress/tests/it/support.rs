@@ -82,11 +82,7 @@ impl Drop for Server {
 
 async fn read(request: Request) -> Seen {
     let (parts, body) = request.into_parts();
-    let peer = parts
-        .extensions
-        .get::<axum::extract::ConnectInfo<SocketAddr>>()
-        .unwrap()
-        .0;
+    let peer = parts.extensions.get::<axum::extract::ConnectInfo<SocketAddr>>().unwrap().0;
     Seen {
         method: parts.method,
         path: parts.uri.path().to_owned(),
@@ -103,11 +99,7 @@ pub(crate) fn text(body: impl Into<Body>) -> Response {
 
 /// A redirect.
 pub(crate) fn redirect(status: u16, location: &str) -> Response {
-    Response::builder()
-        .status(status)
-        .header("location", location)
-        .body(Body::empty())
-        .unwrap()
+    Response::builder().status(status).header("location", location).body(Body::empty()).unwrap()
 }
 
 /// A client that may reach [`OUTSIDE`] and nothing else on this machine.
@@ -135,9 +127,7 @@ impl Names {
     }
 
     pub(crate) fn client(&self, allow: &str) -> Client {
-        Client::builder(Policy::parse(allow).unwrap())
-            .resolver(self.clone())
-            .build()
+        Client::builder(Policy::parse(allow).unwrap()).resolver(self.clone()).build()
     }
 }
 

@@ -1,7 +1,10 @@
 //! What can be typed.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use domain::Role;
+use clap::{
+    Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use domain::{Role, ToolKind};
 use std::{net::SocketAddr, path::PathBuf};
 use url::Url;
 
@@ -58,8 +61,17 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CredentialsCommand,
     },
+    /// Put in one tool of each kind, assemble them together and call each
+    Tour(Tour),
     /// Look for what is wrong with this installation
     Doctor,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tour {
+    /// The start file of the MCP server `@modelcontextprotocol/server-everything`, which runs on Node.js
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp_server: String,
 }
 
 #[derive(Debug, Args)]
@@ -75,8 +87,8 @@ pub(crate) struct Tools {
     #[command(subcommand)]
     pub(crate) command: Option<ToolsCommand>,
     /// Only tools of this kind
-    #[arg(long)]
-    pub(crate) kind: Option<KindArg>,
+    #[arg(long, value_parser = kind_parser())]
+    pub(crate) kind: Option<ToolKind>,
     /// Only tools that have this text in their names or description
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
@@ -104,13 +116,8 @@ pub(crate) struct NewTool {
     pub(crate) registry: PathBuf,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(crate) enum KindArg {
-    BuiltinTool,
-    ApiTool,
-    McpTool,
-    WorkflowTool,
+fn kind_parser() -> impl TypedValueParser<Value = ToolKind> {
+    PossibleValuesParser::new(ToolKind::ALL.map(ToolKind::as_str)).try_map(|name| name.parse())
 }
 
 #[derive(Debug, Args)]

@@ -204,9 +204,7 @@ async fn over_network(
     request: Request<Bytes>,
 ) -> Result<(StatusCode, Bytes), Failure> {
     let unreachable = |error: reqwest::Error| {
-        let mut reason = error.without_url().to_string();
-        let _ = &mut reason;
-        Failure::new(format!("the server at {url} does not answer: {reason}"))
+        Failure::new(format!("the server at {url} does not answer: {}", error.without_url()))
             .hint("see that it runs, or give its address with --url")
     };
     let request = reqwest::Request::try_from(request).map_err(unreachable)?;

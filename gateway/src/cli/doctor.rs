@@ -39,8 +39,9 @@ fn configuration(data: &DataDir) -> Check {
     let defaults = Defaults { data: data.path().to_owned(), loopback_only: true, log: "warn" };
     let (ok, found) = match Config::read(&ProcessEnvironment, &defaults) {
         Ok(config) => {
-            let egress =
-                config.egress.setting().unwrap_or_else(|| "public addresses and this machine".to_owned());
+            let ranges: Vec<_> = config.egress.allowed_ranges().iter().map(ToString::to_string).collect();
+            let egress = ["public addresses".to_owned(), "this machine".to_owned()].into_iter().chain(ranges);
+            let egress = egress.collect::<Vec<_>>().join(", ");
             (true, format!("commands: {:?}; outgoing: {egress}", config.stdio))
         }
         Err(error) => (false, error.to_string()),

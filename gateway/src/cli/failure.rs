@@ -35,11 +35,6 @@ impl Failure {
     pub(crate) fn json(&self) -> Value {
         json!({"error": self.message, "code": self.code, "hint": self.hint})
     }
-
-    /// The server's stable code, if it refused.
-    pub(crate) fn code(&self) -> Option<&str> {
-        self.code.as_deref()
-    }
 }
 
 impl From<ProblemDocument> for Failure {

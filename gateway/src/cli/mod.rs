@@ -24,6 +24,7 @@ mod names;
 mod screen;
 mod serve;
 mod tools;
+mod tour;
 
 use args::{Cli, Command, Global, ToolsCommand};
 use boot::ProcessEnvironment;
@@ -73,6 +74,7 @@ async fn with_api(global: &Global, command: Command) -> Result<Report, Failure> 
         Command::Mcp { command } => mcp::run(&api, command).await,
         Command::Keys { command } => keys::run(&api, command).await,
         Command::Credentials { command } => credentials::run(&api, command).await,
+        Command::Tour(args) => tour::run(&api, &args).await,
         Command::Serve(_) | Command::Doctor => Err(Failure::new("this command needs no API")),
     };
     api.close().await;

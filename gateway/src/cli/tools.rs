@@ -1,7 +1,7 @@
 //! `haft tools`.
 
 use super::{
-    args::{KindArg, NewTool, Tools, ToolsCommand},
+    args::{NewTool, Tools, ToolsCommand},
     client::{Api, segment},
     failure::Failure,
     names,
@@ -18,11 +18,11 @@ pub(crate) async fn run(api: &Api, args: Tools) -> Result<Report, Failure> {
     }
 }
 
-async fn list(api: &Api, kind: Option<KindArg>, query: Option<&str>) -> Result<Report, Failure> {
+async fn list(api: &Api, kind: Option<ToolKind>, query: Option<&str>) -> Result<Report, Failure> {
     let mut path = format!("/tools?q={}", segment(query.unwrap_or_default()));
     if let Some(kind) = kind {
         path.push_str("&kind=");
-        path.push_str(ToolKind::from(kind).as_str());
+        path.push_str(kind.as_str());
     }
     let items = api.list(&path).await?;
     let row = |item: &Value| {
@@ -64,15 +64,4 @@ pub(crate) fn new(args: &NewTool) -> Result<Report, Failure> {
     let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
     let text = format!("wrote\n  {}\nnext: fill them in, then `cargo build`", files.join("\n  "));
     Ok(Report::new(text, json!({"files": files})))
-}
-
-impl From<KindArg> for ToolKind {
-    fn from(kind: KindArg) -> Self {
-        match kind {
-            KindArg::BuiltinTool => Self::BuiltinTool,
-            KindArg::ApiTool => Self::ApiTool,
-            KindArg::McpTool => Self::McpTool,
-            KindArg::WorkflowTool => Self::WorkflowTool,
-        }
-    }
 }

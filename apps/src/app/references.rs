@@ -205,7 +205,7 @@ impl References {
                 }
                 Err(_) if reference.params.is_empty() => {}
                 Err(why) => {
-                    violations.push(Violation { path: format!("/tools/{i}/params"), message: why.message })
+                    violations.push(Violation { path: format!("/tools/{i}/params"), message: why.message });
                 }
             }
         }

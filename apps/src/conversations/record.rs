@@ -118,7 +118,7 @@ impl Message {
     pub(super) fn at(mut self, now: Timestamp) -> Self {
         if self.status == MessageStatus::Running && self.until < now {
             self.status = MessageStatus::Error;
-            self.error = "the run was interrupted: its process ended before it did".to_owned();
+            "the run was interrupted: its process ended before it did".clone_into(&mut self.error);
         }
         self
     }

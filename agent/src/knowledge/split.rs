@@ -29,7 +29,7 @@ struct Packed {
 
 impl Packed {
     fn add(&mut self, piece: &str, between: &str) {
-        if length(&self.open) + length(piece) > PASSAGE {
+        if length(&self.open) + between.len() + length(piece) > PASSAGE {
             self.close();
         }
         if !self.open.is_empty() {

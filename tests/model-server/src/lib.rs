@@ -90,7 +90,12 @@ impl Reply {
 
     /// The same with more bytes.
     pub fn raw(self, text: &str) -> Self {
-        self.part(Part::Bytes(Bytes::copy_from_slice(text.as_bytes())))
+        self.bytes(text.as_bytes())
+    }
+
+    /// The same with bytes that need not be whole characters.
+    pub fn bytes(self, bytes: &[u8]) -> Self {
+        self.part(Part::Bytes(Bytes::copy_from_slice(bytes)))
     }
 
     /// The same with a wait.

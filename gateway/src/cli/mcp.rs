@@ -118,7 +118,15 @@ async fn import(api: &Api, file: &str) -> Result<Report, Failure> {
     let answer = api.post(&format!("{LIST}/import"), &body).await;
     spinner.finish_and_clear();
     let answer = answer?;
-    Ok(Report::new(format!("{answer:#}"), answer))
+    let servers = answer.get("servers").and_then(Value::as_array).cloned().unwrap_or_default();
+    let line = |server: &Value| match server.get("server") {
+        Some(added) => format!("{}: {}", field(server, "name"), summary(added)),
+        None => format!("{}: not added: {}", field(server, "name"), field(server, "error")),
+    };
+    let failed = servers.iter().filter(|server| server.get("error").is_some()).count();
+    let mut report = Report::new(servers.iter().map(line).collect::<Vec<_>>().join("\n"), answer);
+    report.failed = (failed > 0).then(|| format!("{failed} of {} servers were not added", servers.len()));
+    Ok(report)
 }
 
 fn summary(answer: &Value) -> String {

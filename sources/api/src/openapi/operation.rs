@@ -169,6 +169,10 @@ impl<'d> Compiler<'d> {
             );
             warnings.push(super::warning(WarningCode::SchemaCut, at, message));
         }
+        if bundle.bare {
+            let message = "The schema is too large as a whole: its shared parts go without descriptions.";
+            warnings.push(super::warning(WarningCode::DescriptionsDropped, at, message));
+        }
         warnings.extend(review::of_bundle(&bundle, &at.to_string()));
         let schema = Arguments::schema(bundle.members, required, bundle.defs);
         let bytes = report_parts::json_bytes(&schema);

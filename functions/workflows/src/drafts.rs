@@ -93,8 +93,7 @@ pub(crate) async fn validate(
     Path(id): Path<String>,
     body: Bytes,
 ) -> Result<Json<Problems>, ApiError> {
-    let draft = state.service.draft(&principal.account, &id).await.map_err(refusal)?;
-    let graph = given_graph(&body)?.map_or(draft.graph, GraphBody::into_graph);
+    let graph = given_graph(&body)?.map(GraphBody::into_graph);
     let problems = state.service.validate(&principal.account, &id, graph).await.map_err(refusal)?;
     Ok(Json(Problems { problems }))
 }

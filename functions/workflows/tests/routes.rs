@@ -66,7 +66,7 @@ impl Haft {
             secrecy::ExposeSecret::expose_secret(&text).to_owned()
         };
         let (operator, viewer) = (key(Role::Operator).await, key(Role::Viewer).await);
-        let state = WorkflowsState { service: Workflows::new(source) };
+        let state = WorkflowsState { service: Workflows::new(source, Vec::new()) };
         let (routes, _) = fn_workflows::router(state).split_for_parts();
         let router = http_kit::stack(routes, keys);
         Self { router, operator, viewer, _assembler: assembler, _dir: dir }
@@ -287,7 +287,8 @@ async fn the_routes_are_described() {
     let table = Arc::new(SqliteTable::new(dir.path().join("haft.db")));
     let source = WorkflowSource::new(table, Engine::new(deps), Arc::new(SystemClock));
     let (_, description) =
-        fn_workflows::router(WorkflowsState { service: Workflows::new(source) }).split_for_parts();
+        fn_workflows::router(WorkflowsState { service: Workflows::new(source, Vec::new()) })
+            .split_for_parts();
     let mut routes: Vec<&str> = description.paths.paths.keys().map(String::as_str).collect();
     routes.sort_unstable();
     assert_eq!(

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::{
     AccountId,
-    ports::{Assembler, ChatModel, Retriever},
+    ports::{Assembler, ModelError, Models, OpenModel, Retriever},
 };
 use std::{
     fmt,
@@ -60,36 +60,13 @@ impl fmt::Debug for LateAssembler {
     }
 }
 
-/// Why a model cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelError {
-    /// The account has none of this id.
-    #[error("there is no model `{0}`; add it under /models, or choose another")]
-    NotFound(String),
-    /// It could not be made ready.
-    #[error("the model `{id}` cannot be used: {reason}")]
-    Failed {
-        /// The model's id.
-        id: String,
-        /// Why, without secrets.
-        reason: String,
-    },
-}
-
-/// The language models of an account, by id.
-#[async_trait]
-pub trait Models: Send + Sync {
-    /// The model of an id.
-    async fn model(&self, account: &AccountId, id: &str) -> Result<Arc<dyn ChatModel>, ModelError>;
-}
-
 /// An installation without language models.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoModels;
 
 #[async_trait]
 impl Models for NoModels {
-    async fn model(&self, _account: &AccountId, id: &str) -> Result<Arc<dyn ChatModel>, ModelError> {
+    async fn model(&self, _account: &AccountId, id: &str) -> Result<OpenModel, ModelError> {
         Err(ModelError::NotFound(id.to_owned()))
     }
 }

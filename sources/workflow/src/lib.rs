@@ -23,7 +23,7 @@ mod source;
 mod store;
 pub mod validate;
 
-pub use deps::{EngineDeps, LateAssembler, ModelError, Models, NoModels};
+pub use deps::{EngineDeps, LateAssembler, NoModels};
 pub use engine::{
     EndEvent, Engine, Event, EventSink, Nesting, NoEvents, NodeData, NodeEvent, NodeStatus, RunError,
     RunLimits, RunStatus,

@@ -28,8 +28,10 @@ pub(super) async fn run(
         let message = format!("{} items are too many: at most {}", items.len(), run.limits.items);
         return Err(NodeError::new("too_many_items", message));
     }
+    let others = inputs.iter().filter(|(name, _)| *name != "items");
+    let shared: Map<String, Value> = others.map(|(name, value)| (name.clone(), value.clone())).collect();
     let mut running = stream::iter(0..items.len())
-        .map(|index| one(run, &work.body, (index, &items[index]), inputs, path))
+        .map(|index| one(run, &work.body, (index, &items[index]), &shared, path))
         .buffered(work.parallelism);
     let (mut results, mut errors) = (Vec::with_capacity(items.len()), Vec::new());
     let (mut index, mut size) = (0, 0);
@@ -64,12 +66,11 @@ fn one<'a>(
     run: &'a Run<'_>,
     body: &'a Plan,
     (index, item): (usize, &'a Value),
-    inputs: &'a Values,
+    shared: &'a Map<String, Value>,
     path: &'a Arc<[usize]>,
 ) -> BoxFuture<'a, Result<Values, RunError>> {
     async move {
-        let mut given = inputs.as_ref().clone();
-        given.remove("items");
+        let mut given = shared.clone();
         given.insert("item".to_owned(), item.clone());
         given.insert("index".to_owned(), index.into());
         let arguments = body.arguments(&given).map_err(|message| RunError {

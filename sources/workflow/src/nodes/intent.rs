@@ -1,8 +1,8 @@
 //! `intent_classifier`: which of the intents a text has, by a language model's judgement.
 
 use super::{NodeError, llm, outputs};
-use crate::{deps::Models, graph::kinds::IntentClassifier};
-use domain::AccountId;
+use crate::graph::kinds::IntentClassifier;
+use domain::{AccountId, ports::Models};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 

@@ -1,10 +1,10 @@
 //! `llm`: one turn of a language model.
 
 use super::{NodeError, Values, outputs, template::Template};
-use crate::{deps::Models, graph::kinds::ModelChoice};
+use crate::graph::kinds::ModelChoice;
 use domain::{
     AccountId,
-    ports::{ChatError, ChatEvent, ChatMessage, ChatRequest, ChatRole, Usage},
+    ports::{ChatError, ChatEvent, ChatMessage, ChatRequest, ChatRole, Models, Usage},
 };
 use futures::StreamExt as _;
 use serde_json::{Map, Value, json};
@@ -49,19 +49,11 @@ pub(super) async fn turn(
         .model(account, &choice.id)
         .await
         .map_err(|error| NodeError::new("model_unavailable", error.to_string()))?;
-    let message = |role, content| ChatMessage {
-        role,
-        content,
-        image_urls: Vec::new(),
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-        reasoning: None,
-    };
     let mut messages = Vec::with_capacity(2);
-    messages.extend(system.map(|text| message(ChatRole::System, text)));
-    messages.push(message(ChatRole::User, prompt));
+    messages.extend(system.map(|text| ChatMessage::text(ChatRole::System, text)));
+    messages.push(ChatMessage::text(ChatRole::User, prompt));
     let request = ChatRequest { messages, tools: Vec::new(), parameters: choice.parameters.clone() };
-    let mut answer = model.chat(request).await.map_err(|error| failed(&error))?;
+    let mut answer = model.chat.chat(request).await.map_err(|error| failed(&error))?;
     let mut text = String::new();
     while let Some(event) = answer.next().await {
         match event.map_err(|error| failed(&error))? {
@@ -78,15 +70,11 @@ pub(super) async fn turn(
 }
 
 fn failed(error: &ChatError) -> NodeError {
-    let message = error.to_string();
-    match error {
-        ChatError::Refused { status, .. } if *status != 429 && *status < 500 => {
-            NodeError::new("model_refused", message)
-        }
-        ChatError::Refused { .. } | ChatError::Unreachable(_) | ChatError::Broken(_) => {
-            NodeError::passing("model_failed", message)
-        }
-        ChatError::Timeout => NodeError::passing("timeout", message),
-        ChatError::Blocked(_) => NodeError::new("blocked", message),
-    }
+    let code = match error {
+        ChatError::Timeout => "timeout",
+        ChatError::Blocked(_) => "blocked",
+        ChatError::Refused { .. } if !error.is_transient() => "model_refused",
+        ChatError::Refused { .. } | ChatError::Unreachable(_) | ChatError::Broken(_) => "model_failed",
+    };
+    NodeError { may_pass: error.is_transient(), ..NodeError::new(code, error.to_string()) }
 }

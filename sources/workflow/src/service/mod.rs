@@ -2,6 +2,7 @@
 
 mod calls;
 mod publish;
+mod secrets;
 
 use crate::{
     engine::{Event, RunStatus},
@@ -15,10 +16,9 @@ use crate::{
     runner::{RunHandle, Target, checked_inputs, new_run_id},
     source::{RUN_ID, WorkflowSource},
     store::Store,
-    validate,
 };
 use domain::{
-    AccountContext, AccountId, CallContext, ToolKind, ToolRef,
+    AccountContext, AccountId, CallContext, ToolKind, ToolRef, ToolSource,
     ports::{Assembly, Clock, Condition},
 };
 use serde_json::{Value, json};
@@ -31,12 +31,15 @@ const MAX_GRAPH_BYTES: usize = 1024 * 1024;
 #[derive(Clone)]
 pub struct Workflows {
     source: WorkflowSource,
+    protectors: Vec<Arc<dyn ToolSource>>,
 }
 
 impl Workflows {
     /// The service over a source: both work on the same records, with the same engine.
-    pub fn new(source: WorkflowSource) -> Self {
-        Self { source }
+    ///
+    /// `protectors` are the sources whose references may hold secrets: those of the tools that nodes call.
+    pub fn new(source: WorkflowSource, protectors: Vec<Arc<dyn ToolSource>>) -> Self {
+        Self { source, protectors }
     }
 
     fn store(&self) -> &Store {
@@ -132,9 +135,18 @@ impl Workflows {
         self.store().delete(account, &head).await
     }
 
-    /// The draft.
+    /// The draft as it may be shown: secrets of its tools masked.
     pub async fn draft(&self, account: &AccountId, id: &str) -> Result<Draft, WorkflowError> {
+        Ok(self.shown(self.stored_draft(account, id).await?))
+    }
+
+    async fn stored_draft(&self, account: &AccountId, id: &str) -> Result<Draft, WorkflowError> {
         Ok(self.store().draft(account, id).await?.record)
+    }
+
+    fn shown(&self, mut draft: Draft) -> Draft {
+        secrets::mask(&mut draft.graph, &self.protectors);
+        draft
     }
 
     /// Saves a draft as it is, and says what is wrong with it.
@@ -145,13 +157,14 @@ impl Workflows {
         graph: Value,
     ) -> Result<(Draft, Vec<GraphProblem>), WorkflowError> {
         checked_graph(&graph)?;
-        let old = self.store().draft(account, id).await?.record;
+        let old = self.stored_draft(account, id).await?;
+        let graph = secrets::protect(graph, &old.graph, &self.protectors, account).await?;
         // Moving nodes about in an editor changes nothing of what was debugged.
         let debug_passed = old.debug_passed && undrawn(&old.graph) == undrawn(&graph);
         let draft = Draft { graph, debug_passed, updated_at: self.clock().now() };
         self.store().put_draft(account, id, &draft, Condition::Exists).await?;
-        let problems = self.validate(account, id, draft.graph.clone()).await?;
-        Ok((draft, problems))
+        let problems = self.problems(account, id, draft.graph.clone()).await?;
+        Ok((self.shown(draft), problems))
     }
 
     /// The draft or the published graph as the text of a Mermaid flowchart.
@@ -168,7 +181,7 @@ impl Workflows {
         inputs: Value,
         cx: &CallContext,
     ) -> Result<(Draft, RunHandle), WorkflowError> {
-        let draft = self.draft(account, id).await?;
+        let draft = self.stored_draft(account, id).await?;
         let graph = draft.graph.clone();
         let plan = off_thread(move || Plan::of(&graph)).await?.map_err(WorkflowError::Problems)?;
         let inputs = checked_inputs(&plan, inputs)?;
@@ -253,24 +266,34 @@ impl Workflows {
         Ok(self.store().run(account, id, run).await?.seen(self.clock().now()))
     }
 
-    /// What is wrong with a graph: its own rules, and whether its tools can be assembled in this account.
+    /// What is wrong with the draft, or with the graph given: its own rules, and whether its tools can be
+    /// assembled in this account.
     pub async fn validate(
+        &self,
+        account: &AccountId,
+        id: &str,
+        graph: Option<Value>,
+    ) -> Result<Vec<GraphProblem>, WorkflowError> {
+        let draft = self.stored_draft(account, id).await?.graph;
+        let graph = match graph {
+            None => draft,
+            Some(graph) => {
+                checked_graph(&graph)?;
+                secrets::protect(graph, &draft, &self.protectors, account).await?
+            }
+        };
+        self.problems(account, id, graph).await
+    }
+
+    async fn problems(
         &self,
         account: &AccountId,
         id: &str,
         graph: Value,
     ) -> Result<Vec<GraphProblem>, WorkflowError> {
-        checked_graph(&graph)?;
-        let (problems, plan) = off_thread(move || {
-            let (_, problems) = validate::check(&graph);
-            let plan = problems.is_empty().then(|| Plan::of(&graph));
-            (problems, plan)
-        })
-        .await?;
-        match plan {
-            None => Ok(problems),
-            Some(Err(problems)) => Ok(problems),
-            Some(Ok(plan)) => Ok(calls::check(&self.source, account, id, &plan).await?.problems),
+        match off_thread(move || Plan::of(&graph)).await? {
+            Err(problems) => Ok(problems),
+            Ok(plan) => Ok(calls::check(&self.source, account, id, &plan).await?.problems),
         }
     }
 }

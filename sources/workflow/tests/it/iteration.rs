@@ -1,8 +1,13 @@
 //! Iterations: order, bounds, failures.
 
-use crate::support::{Draw, World, literal, refer};
+use crate::support::{Draw, World, calls, literal, refer};
+use domain::ToolOutput;
 use serde_json::{Value, json};
 use source_workflow::{NodeStatus, RunLimits};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 /// An iteration over the input `items` whose body doubles even numbers and throws at odd ones from 100 on.
 fn doubling(extra: Value) -> Value {
@@ -93,4 +98,39 @@ async fn an_iteration_is_bounded() {
     assert_eq!(error.code, "too_many_nodes");
     let empty = World::new().run(&doubling(json!({})), json!({"items": []})).await.0.unwrap();
     assert_eq!(empty, json!({"results": [], "errors": []}));
+}
+
+#[tokio::test]
+async fn a_thousand_items_run_only_so_many_at_a_time() {
+    let world = World::new();
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counts, peaks) = (now.clone(), most.clone());
+    world.builtin.add("test", "busy", &["n"], move |args, _| {
+        let (counts, peaks) = (counts.clone(), peaks.clone());
+        async move {
+            peaks.fetch_max(counts.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            counts.fetch_sub(1, Ordering::SeqCst);
+            Ok(ToolOutput::structured("", args["n"].clone()))
+        }
+    });
+    let body = Draw::default()
+        .node("b_start", json!({"node_type": "start", "inputs": [{"name": "item", "type": "int"}]}))
+        .node("b_call", calls("busy", vec![refer("n", "int", "b_start", "item")]))
+        .node("b_end", json!({"node_type": "end", "outputs": [refer("n", "int", "b_call", "structured")]}))
+        .path(&["b_start", "b_call", "b_end"])
+        .done();
+    let each = json!({"node_type": "iteration", "parallelism": 8, "body": body,
+                      "inputs": [refer("items", "array", "start", "items")]});
+    let graph = Draw::new(&[("items", "array")])
+        .node("each", each)
+        .end(&[("results", "array", "each", "results")])
+        .path(&["start", "each", "end"])
+        .done();
+    let items: Vec<u32> = (0..1000).collect();
+    let got = world.run(&graph, json!({"items": items})).await.0.unwrap();
+    let expected: Vec<Value> = items.iter().map(|n| json!({"n": n})).collect();
+    assert_eq!(got["results"], json!(expected));
+    assert_eq!(most.load(Ordering::SeqCst), 8);
+    assert_eq!(world.assembler.assemblies.load(Ordering::SeqCst), 1);
 }

@@ -4,14 +4,15 @@ use crate::support::{Draw, World, around, literal, refer, says};
 use async_trait::async_trait;
 use domain::{
     AccountId,
+    dialect::Dialect,
     ports::{
-        ChatError, ChatEvent, ChatModel, ChatRequest, ChatRole, ChatStream, Passage, RetrieveError,
-        Retriever, Usage,
+        ChatError, ChatEvent, ChatModel, ChatRequest, ChatRole, ChatStream, ModelError, ModelInfo, Models,
+        OpenModel, Passage, RetrieveError, Retriever, Usage,
     },
 };
 use futures::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
-use source_workflow::{EngineDeps, ModelError, Models, RunLimits};
+use source_workflow::{EngineDeps, RunLimits};
 use std::sync::{Arc, Mutex};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -116,9 +117,17 @@ struct Parrots(Arc<Parrot>);
 
 #[async_trait]
 impl Models for Parrots {
-    async fn model(&self, _account: &AccountId, id: &str) -> Result<Arc<dyn ChatModel>, ModelError> {
+    async fn model(&self, _account: &AccountId, id: &str) -> Result<OpenModel, ModelError> {
+        let info = ModelInfo {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            calls_tools: true,
+            dialect: Dialect::OpenAi,
+            context_tokens: 1000,
+            price: None,
+        };
         match id {
-            "m" => Ok(Arc::new(Only(self.0.clone()))),
+            "m" => Ok(OpenModel { info, chat: Arc::new(Only(self.0.clone())) }),
             other => Err(ModelError::NotFound(other.to_owned())),
         }
     }

@@ -320,7 +320,7 @@ async fn tools_are_looked_up_and_their_arguments_compared() {
         ),
     ];
     for (code, field, node) in cases {
-        let problems = world.service.validate(&world.account, &id, with(node)).await.unwrap();
+        let problems = world.service.validate(&world.account, &id, Some(with(node))).await.unwrap();
         assert!(
             problems.iter().any(|p| p.code == code
                 && p.node_id.as_deref() == Some("x")

@@ -95,6 +95,31 @@ async fn a_draft_may_be_wrong_and_only_a_valid_one_is_published() {
 }
 
 #[tokio::test]
+async fn secrets_of_tools_are_sealed_where_a_draft_is_stored_and_masked_where_it_is_shown() {
+    let world = World::new();
+    let (service, account) = (&world.service, &world.account);
+    world.builtin.add("test", "keyed", &[], |_, _| async { Ok(ToolOutput::text_of("x")) });
+    let with = |secret: &str| {
+        let mut node = calls("keyed", vec![]);
+        node["tool"]["params"] = json!({"secret": secret, "size": 1});
+        around(node, &[], ("text", "string"))
+    };
+    let id = world.drafted("w", &with("s3cret")).await;
+    let shown = service.draft(account, &id).await.unwrap().graph;
+    assert_eq!(shown["nodes"][1]["tool"]["params"], json!({"secret": "********", "size": 1}));
+    // What the engine gets is what is stored, and a masked value that comes back changes nothing of it.
+    let (ran, _) = service.debug(account, &id, json!({}), &world.cx()).await.unwrap();
+    assert_eq!(ran.graph["nodes"][1]["tool"]["params"]["secret"], "<s3cret>");
+    service.put_draft(account, &id, shown).await.unwrap();
+    let (ran, _) = service.debug(account, &id, json!({}), &world.cx()).await.unwrap();
+    assert_eq!(ran.graph["nodes"][1]["tool"]["params"]["secret"], "<s3cret>");
+    service.put_draft(account, &id, with("other")).await.unwrap();
+    let (ran, _) = service.debug(account, &id, json!({}), &world.cx()).await.unwrap();
+    assert_eq!(ran.graph["nodes"][1]["tool"]["params"]["secret"], "<other>");
+    assert_eq!(service.validate(account, &id, None).await.unwrap(), []);
+}
+
+#[tokio::test]
 async fn a_published_workflow_is_a_tool_with_schemas_from_its_start_and_end() {
     let world = World::new();
     let id = world.published("greet", &greeting("Hi")).await;
@@ -211,7 +236,7 @@ async fn workflows_are_nested_only_so_deep() {
     assert!(!call(&world, tool(&last, "w4"), json!({})).await.unwrap().is_error, "five levels are allowed");
     let graph = calling_plain(&last, "w4");
     let sixth = world.drafted("w5", &graph).await;
-    let problems = world.service.validate(&world.account, &sixth, graph).await.unwrap();
+    let problems = world.service.validate(&world.account, &sixth, Some(graph)).await.unwrap();
     assert_eq!(problems[0].code, GraphCode::WorkflowTooDeep);
     let (_, mut run) = world.service.debug(&world.account, &sixth, json!({}), &world.cx()).await.unwrap();
     assert!(run.output().await.unwrap().text().contains("nested more than 5 deep"));

@@ -179,7 +179,7 @@ impl World {
         let assembler = Arc::new(Counted { inner, assemblies: AtomicUsize::new(0) });
         let bound: Arc<dyn Assembler> = assembler.clone();
         late.bind(&bound);
-        let service = Workflows::new(source.clone());
+        let service = Workflows::new(source.clone(), vec![builtin.clone()]);
         let account = AccountId::generate();
         Self { account, engine, source, service, builtin, api, mcp, assembler, _assembler: bound, _dir: dir }
     }

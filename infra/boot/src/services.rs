@@ -6,9 +6,11 @@ use apps::{
     keys::Keys,
 };
 use domain::{
-    ToolLister, ToolSource,
+    AccountId, ToolLister, ToolSource,
+    keys::Kind,
     ports::{
-        Assembler, BlobError, Blobs, Cipher, CipherError, Clock, Credentials, SystemClock, Table, TableError,
+        Assembler, BlobError, Blobs, Cipher, CipherError, Clock, Credentials, Query, SystemClock, Table,
+        TableError,
     },
     toolset::Runtime,
 };
@@ -188,14 +190,28 @@ async fn open_table(config: &TableConfig, clock: &Arc<dyn Clock>) -> Result<Arc<
     Ok(Arc::new(table))
 }
 
-/// A store that has an account may hold sealed values: their key must be there. Only a new store gets a new key.
+/// Where sealed values may be stored.
+const SEALING: [Kind; 5] = [Kind::Credential, Kind::ApiTool, Kind::McpServer, Kind::App, Kind::Wechat];
+
+/// Sealed values need the key that sealed them: a new one is made only where nothing is sealed yet.
 async fn open_cipher(config: &CipherConfig, table: &dyn Table) -> Result<Arc<dyn Cipher>, BootError> {
     let CipherConfig::KeyFile(path) = config;
-    let cipher = match accounts::first(table).await? {
-        Some(_) => LocalKeyCipher::open(path)?,
-        None => LocalKeyCipher::open_or_create(path)?,
+    let account = accounts::first(table).await?;
+    let cipher = match account {
+        Some(account) if may_hold_secrets(table, &account).await? => LocalKeyCipher::open(path)?,
+        _ => LocalKeyCipher::open_or_create(path)?,
     };
     Ok(Arc::new(cipher))
+}
+
+async fn may_hold_secrets(table: &dyn Table, account: &AccountId) -> Result<bool, KeyError> {
+    for kind in SEALING {
+        let page = table.query(&Query::prefix(kind.of(account), "").limit(1)).await?;
+        if !page.items.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn open_blobs(config: &Config, clock: &Arc<dyn Clock>) -> Result<DirectoryBlobs, BootError> {

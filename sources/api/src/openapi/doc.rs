@@ -28,7 +28,7 @@ pub(super) struct Target<'d> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RefProblem {
     code: ReasonCode,
-    message: String,
+    pub(super) message: String,
 }
 
 impl Doc {

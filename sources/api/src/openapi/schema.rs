@@ -65,6 +65,8 @@ struct Definition {
     /// Which parts it refers to, once for each time.
     refs: Vec<usize>,
     bytes: usize,
+    /// Its size without what describes.
+    bare_bytes: usize,
     /// How many levels of JSON it has.
     height: usize,
     failure: Option<Reason>,
@@ -142,8 +144,10 @@ impl<'d> Schemas<'d> {
         let mut notes = std::mem::take(&mut self.notes);
         let mut draft = Draft { mode, refs: Vec::new(), failure: None, warnings: &mut notes };
         let value = self.schema(source, &At::pointer(&pointer), 0, &mut draft);
+        let bytes = crate::compile::report_parts::json_bytes(&value);
         let definition = Rc::new(Definition {
-            bytes: crate::compile::report_parts::json_bytes(&value),
+            bytes,
+            bare_bytes: bytes.saturating_sub(described_bytes(&value)),
             height: height_of(&value),
             refs: draft.refs,
             failure: draft.failure,
@@ -197,6 +201,27 @@ fn is_annotation(keyword: &str) -> bool {
         keyword,
         "title" | "description" | "default" | "examples" | "deprecated" | "readOnly" | "writeOnly"
     )
+}
+
+/// Whether a member of a schema only describes. (A property of that name is an object.)
+fn describes(key: &str, value: &Value) -> bool {
+    matches!((key, value), ("description", Value::String(_)) | ("examples", Value::Array(_)))
+}
+
+/// About how many bytes of a schema only describe.
+fn described_bytes(value: &Value) -> usize {
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| match value {
+                Value::String(text) if describes(key, value) => key.len() + text.len() + 6,
+                Value::Array(_) if describes(key, value) => key.len() + 6,
+                _ => described_bytes(value),
+            })
+            .sum(),
+        Value::Array(list) => list.iter().map(described_bytes).sum(),
+        _ => 0,
+    }
 }
 
 /// Whether data of the document looks like one of our numbered references, which it must not.

@@ -1,10 +1,11 @@
 //! From members with numbered references to a schema that is complete in itself.
 //!
 //! A shared part is written in place where it is used once or is small, and under `$defs` where it is used
-//! more often or leads back to itself. Parts nearest to the arguments come first; when the schema would grow
-//! past its limit the farthest are cut to "any value of this type", and the report says so.
+//! more often or leads back to itself. When the schema would grow past its limit, shared parts first lose what
+//! they say and keep what they check; if that is not enough, the parts farthest from the arguments are cut to
+//! "any value of this type". The report says so.
 
-use super::{Definition, Part, Schemas, is_annotation, part_number};
+use super::{Definition, Part, Schemas, describes, is_annotation, part_number};
 use crate::report::{Reason, ReasonCode};
 use serde_json::{Map, Value};
 use std::{
@@ -24,6 +25,8 @@ const MAX_PARTS: usize = 2_000;
 pub(in crate::openapi) struct Bundle {
     pub(in crate::openapi) members: Map<String, Value>,
     pub(in crate::openapi) defs: Map<String, Value>,
+    /// Whether shared parts lost their descriptions.
+    pub(in crate::openapi) bare: bool,
     /// Names of parts that were cut off.
     pub(in crate::openapi) cut: Vec<String>,
     /// Whether a part leads back to itself.
@@ -41,19 +44,51 @@ struct Node {
 }
 
 impl Schemas<'_> {
+    /// Bundles members whose shared parts have at most `max_bytes`; `None` where they have more.
+    pub(in crate::openapi) fn bundle_whole(
+        &mut self,
+        members: Map<String, Value>,
+        max_bytes: usize,
+    ) -> Result<Option<Bundle>, Reason> {
+        let roots = roots_of(&members);
+        let (nodes, cut) = self.reachable(&roots, max_bytes, false)?;
+        Ok(cut.is_empty().then(|| self.write(members, &roots, nodes, cut, false)))
+    }
+
     /// Bundles members, in at most `max_bytes` of shared parts.
     pub(in crate::openapi) fn bundle(
         &mut self,
         members: Map<String, Value>,
         max_bytes: usize,
     ) -> Result<Bundle, Reason> {
-        let mut roots = Vec::new();
-        members.values().for_each(|m| references(m, &mut roots));
-        let (nodes, cut) = self.reachable(&roots, max_bytes)?;
-        let mut plan = Plan::make(nodes, &roots);
-        let mut writer =
-            Writer { parts: &self.parts, plan: &plan.nodes, wanted: VecDeque::new(), seen: HashSet::new() };
+        let roots = roots_of(&members);
+        let mut bare = false;
+        let (mut nodes, mut cut) = self.reachable(&roots, max_bytes, bare)?;
+        if !cut.is_empty() {
+            bare = true;
+            (nodes, cut) = self.reachable(&roots, max_bytes, bare)?;
+        }
+        Ok(self.write(members, &roots, nodes, cut, bare))
+    }
+
+    fn write(
+        &self,
+        members: Map<String, Value>,
+        roots: &[usize],
+        nodes: HashMap<usize, Node>,
+        cut: Vec<usize>,
+        bare: bool,
+    ) -> Bundle {
+        let mut plan = Plan::make(nodes, roots);
+        let mut writer = Writer {
+            parts: &self.parts,
+            plan: &plan.nodes,
+            wanted: VecDeque::new(),
+            seen: HashSet::new(),
+            bare: false,
+        };
         let members = members.into_iter().map(|(name, m)| (name, writer.write(&m, 2))).collect();
+        writer.bare = bare;
         let mut defs = Map::new();
         while let Some(id) = writer.wanted.pop_front() {
             if let Some(node) = plan.nodes.get(&id) {
@@ -63,7 +98,7 @@ impl Schemas<'_> {
         }
         let recursive = plan.nodes.drain().any(|(_, node)| node.recursive);
         let cut = cut.into_iter().map(|id| self.parts[id].name.clone()).collect();
-        Ok(Bundle { members, defs, cut, recursive })
+        Bundle { members, defs, bare, cut, recursive }
     }
 
     /// The parts that can be reached, nearest first, and those for which there was no room.
@@ -71,6 +106,7 @@ impl Schemas<'_> {
         &mut self,
         roots: &[usize],
         max_bytes: usize,
+        bare: bool,
     ) -> Result<(HashMap<usize, Node>, Vec<usize>), Reason> {
         let mut nodes: HashMap<usize, Node> = HashMap::new();
         let mut queue: VecDeque<usize> = roots.iter().copied().collect();
@@ -84,7 +120,8 @@ impl Schemas<'_> {
             if let Some(reason) = &definition.failure {
                 return Err(reason.clone());
             }
-            if bytes + definition.bytes > max_bytes || nodes.len() >= MAX_PARTS {
+            let own_bytes = if bare { definition.bare_bytes } else { definition.bytes };
+            if bytes + own_bytes > max_bytes || nodes.len() >= MAX_PARTS {
                 cut.push(id);
                 if cut.len() > MAX_PARTS {
                     let message = format!("The schema needs more than {MAX_PARTS} shared parts.");
@@ -96,12 +133,9 @@ impl Schemas<'_> {
                 }
                 continue;
             }
-            bytes += definition.bytes;
+            bytes += own_bytes;
             queue.extend(&definition.refs);
-            nodes.insert(
-                id,
-                Node { bytes: definition.bytes, height: 0, definition, uses: 0, recursive: false },
-            );
+            nodes.insert(id, Node { bytes: own_bytes, height: 0, definition, uses: 0, recursive: false });
         }
         Ok((nodes, cut))
     }
@@ -118,7 +152,7 @@ impl Plan {
         // Leaves first: what a part measures with its small parts in place.
         for id in &order {
             let Some(node) = nodes.get(id) else { continue };
-            let (mut bytes, mut height) = (node.definition.bytes, node.definition.height);
+            let (mut bytes, mut height) = (node.bytes, node.definition.height);
             for child in node.definition.refs.iter().filter_map(|r| nodes.get(r)) {
                 if !child.recursive {
                     height = height.max(node.definition.height + child.height);
@@ -221,6 +255,8 @@ struct Writer<'a> {
     plan: &'a HashMap<usize, Node>,
     wanted: VecDeque<usize>,
     seen: HashSet<usize>,
+    /// Whether what describes is left out.
+    bare: bool,
 }
 
 impl Writer<'_> {
@@ -230,7 +266,9 @@ impl Writer<'_> {
             Value::Object(map) => match part_number(map) {
                 Some(id) => self.write_reference(id, map, depth),
                 None => {
-                    Value::Object(map.iter().map(|(k, v)| (k.clone(), self.write(v, depth + 1))).collect())
+                    let kept = map.iter().filter(|(key, value)| !self.bare || !describes(key, value));
+                    let kept: Vec<_> = kept.collect();
+                    kept.into_iter().map(|(k, v)| (k.clone(), self.write(v, depth + 1))).collect()
                 }
             },
             Value::Array(list) => list.iter().map(|v| self.write(v, depth + 1)).collect(),
@@ -281,6 +319,12 @@ fn clashes(value: &Value, beside: &Map<String, Value>) -> bool {
     let own = value.as_object();
     let clashing = |key: &String| !is_annotation(key) && own.is_none_or(|own| own.contains_key(key));
     beside.keys().any(clashing)
+}
+
+fn roots_of(members: &Map<String, Value>) -> Vec<usize> {
+    let mut roots = Vec::new();
+    members.values().for_each(|m| references(m, &mut roots));
+    roots
 }
 
 fn references(value: &Value, found: &mut Vec<usize>) {

@@ -61,8 +61,14 @@ impl<'d> Schemas<'d> {
         let reference = text_of(map, "$ref");
         let id = match self.part_of(reference, draft.mode) {
             Ok(id) => id,
-            Err(problem) => {
+            Err(problem) if depth == 0 => {
                 draft.fail(problem.into_reason(at.name("$ref")));
+                return json!({});
+            }
+            Err(problem) => {
+                // Deep inside, one part that is not there is no reason to give up the rest.
+                let message = format!("{} Anything is accepted there.", problem.message);
+                draft.warn(WarningCode::UnresolvedPart, &at.name("$ref"), message);
                 return json!({});
             }
         };
@@ -210,6 +216,8 @@ impl<'d> Schemas<'d> {
             draft.warn(WarningCode::KeywordIgnored, at, "`properties` is not an object and is ignored.");
             return;
         };
+        let required = map.get("required").and_then(Value::as_array).into_iter().flatten();
+        let required: HashSet<&str> = required.filter_map(Value::as_str).collect();
         let mut converted = Map::with_capacity(properties.len());
         for (name, schema) in properties {
             if self.is_hidden(schema, draft.mode) {
@@ -218,11 +226,30 @@ impl<'d> Schemas<'d> {
             let at = at.name(name);
             let value = match schema {
                 Value::Null => json!({}),
+                // What must be given has to be known.
+                schema if required.contains(name.as_str()) => self.schema_or_fail(schema, &at, depth, draft),
                 schema => self.schema(schema, &at, depth + 1, draft),
             };
             converted.insert(name.clone(), value);
         }
         out.insert("properties".into(), converted.into());
+    }
+
+    fn schema_or_fail(
+        &mut self,
+        schema: &'d Value,
+        at: &At<'_>,
+        depth: usize,
+        draft: &mut Draft<'_>,
+    ) -> Value {
+        let unresolved = reference_of(schema).and_then(|r| self.doc.resolve(r).err());
+        match unresolved {
+            Some(problem) => {
+                draft.fail(problem.into_reason(at.name("$ref")));
+                json!({})
+            }
+            None => self.schema(schema, at, depth + 1, draft),
+        }
     }
 
     /// `required`, without what is hidden on this side of the wire, and with what says so of itself.

@@ -137,7 +137,10 @@ mod tests {
 
     #[test]
     fn words_of_both_scripts_are_told_apart() {
-        assert_eq!(Words.tokenize("Ｒｕｓｔ 天气，好 v1.2"), ["rust", "天", "天气", "气", "好", "v1.2"]);
+        assert_eq!(
+            Words.tokenize("Ｒｕｓｔ 天气，好 v1.2 opens"),
+            ["rust", "天", "天气", "气", "好", "v1.2", "open"]
+        );
     }
 
     #[test]

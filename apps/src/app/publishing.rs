@@ -2,13 +2,12 @@
 
 use super::{
     App, AppError, Apps, Draft, Version,
-    store::{app_key, body, conflict, version_key, web_key},
+    store::{WebLookup, app_key, body, conflict, version_key, web_key},
 };
 use domain::{
     AccountId, Violation,
     ports::{Condition, Write},
 };
-use serde_json::json;
 use std::sync::Arc;
 
 /// Letters and digits of web tokens.
@@ -92,8 +91,8 @@ fn give_token(account: &AccountId, app: &mut App) -> Result<Option<Write>, AppEr
     let mut bytes = [0_u8; TOKEN_LENGTH];
     getrandom::fill(&mut bytes).map_err(|error| AppError::Entropy(error.to_string()))?;
     let token: String = bytes.iter().map(|byte| char::from(TOKEN_ALPHABET[usize::from(byte % 64)])).collect();
-    let lookup = json!({"account": account, "app_id": app.id});
-    let write = Write::put_if(web_key(&token), lookup, Condition::Absent);
+    let lookup = WebLookup { account: account.clone(), app_id: app.id.clone() };
+    let write = Write::put_if(web_key(&token), body(&lookup)?, Condition::Absent);
     app.web_token = Some(token);
     Ok(Some(write))
 }

@@ -33,6 +33,13 @@ struct StoredDraft {
     updated_at: Timestamp,
 }
 
+/// What a web token leads to.
+#[derive(Serialize, Deserialize)]
+pub(super) struct WebLookup {
+    pub(super) account: AccountId,
+    pub(super) app_id: String,
+}
+
 impl Apps {
     /// Apps in a table; what they refer to is looked up by `references`.
     pub fn new(table: Arc<dyn Table>, clock: Arc<dyn Clock>, references: Arc<References>) -> Self {
@@ -171,6 +178,15 @@ impl Apps {
         let number = app.published_version.ok_or_else(|| AppError::NotPublished(id.to_owned()))?;
         let version = self.version(account, id, number).await?;
         Ok((app, version))
+    }
+
+    /// The published app behind the token of a web page, and whose it is.
+    pub async fn by_web_token(&self, token: &str) -> Result<Option<(AccountId, String)>, AppError> {
+        let is_token = (1..=64).contains(&token.len()) && !token.contains('#');
+        let item = if is_token { self.table.get(&web_key(token)).await? } else { None };
+        let Some(item) = item else { return Ok(None) };
+        let found: WebLookup = parse(&item)?;
+        Ok(Some((found.account, found.app_id)))
     }
 
     /// A version.

@@ -34,7 +34,6 @@ use quota::Quota;
 use recorder::Recorder;
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 /// The flag that stops a run.
 pub const STOP: &str = "stop";
@@ -114,49 +113,58 @@ impl ChatService {
         let Prepared { request, conversation, is_new, message } = prepared;
         let cancel = request.cx.cancel.clone();
         let account = request.cx.account.clone();
-        let watch = self.watch(account.clone(), message.id.clone(), cancel.clone(), request.cx.remaining());
-        let quota = self.quota.clone();
+        let run = message.id.clone();
         let mut recorder = Recorder::begin(
             self.conversations.clone(),
-            quota,
-            account,
+            self.quota.clone(),
+            account.clone(),
             (conversation, is_new),
             message,
-            (sender, cancel),
+            (sender.clone(), cancel.clone()),
             self.clock.clone(),
         );
-        let running = AssertUnwindSafe(self.agent.run(request, &mut recorder)).catch_unwind();
-        let panicked = running.await.is_err();
-        watch.abort();
-        let why = if panicked {
-            "the run failed inside; the log has the details"
-        } else {
-            "the run ended without a result"
+        let unwanted = self.unwanted(&account, &run, request.cx.remaining(), &sender);
+        let ended = {
+            let mut running = AssertUnwindSafe(self.agent.run(request, &mut recorder)).catch_unwind();
+            tokio::select! {
+                ended = &mut running => ended,
+                () = unwanted => {
+                    cancel.cancel();
+                    running.await
+                }
+            }
+        };
+        let why = match ended {
+            Ok(()) => "the run ended without a result",
+            Err(_) => "the run failed inside; the log has the details",
         };
         let end = AgentEvent { observation: why.to_owned(), ..AgentEvent::step(AgentEventKind::Error) };
         // A run that has ended takes no second end.
         let _ = recorder.event(end).await;
     }
 
-    /// Cancels the run once its flag is set, by whatever instance.
-    fn watch(
+    /// Returns when a run's stop flag is set, by whatever instance, or when nobody listens any more.
+    async fn unwanted(
         &self,
-        account: AccountId,
-        run: String,
-        cancel: CancellationToken,
+        account: &AccountId,
+        run: &str,
         longest: Duration,
-    ) -> tokio::task::JoinHandle<()> {
-        let signal = self.signal.clone();
-        tokio::spawn(async move {
+        listener: &mpsc::Sender<ChatEvent>,
+    ) {
+        let flagged = async {
             loop {
-                match signal.wait(&account, &run, STOP, longest).await {
-                    Ok(true) => return cancel.cancel(),
-                    Ok(false) => return,
+                match self.signal.wait(account, run, STOP, longest).await {
+                    Ok(true) => return,
+                    Ok(false) => std::future::pending().await,
                     Err(error) => tracing::warn!(%error, "the stop flag of a run could not be read"),
                 }
                 tokio::time::sleep(SIGNAL_PAUSE).await;
             }
-        })
+        };
+        tokio::select! {
+            () = flagged => {}
+            () = listener.closed() => {}
+        }
     }
 }
 

@@ -142,6 +142,8 @@ async fn versions_are_published_rolled_back_and_taken_back() {
     world.apps.save_draft(account, &app, draft, None).await.unwrap();
     let prompt = async || world.apps.published(account, &app).await.unwrap().1.config.preset_prompt.clone();
     assert_eq!(prompt().await, "one", "a draft changes nothing that is published");
+    let found = world.apps.by_web_token(&token).await.unwrap();
+    assert_eq!(found, Some((account.clone(), app.clone())));
     let (second, _) = world.apps.publish(account, &app).await.unwrap();
     assert_eq!((second.published_version, second.web_token.as_ref()), (Some(2), Some(&token)));
     assert_eq!(prompt().await, "two");
@@ -153,6 +155,7 @@ async fn versions_are_published_rolled_back_and_taken_back() {
     assert_eq!(versions.iter().map(|v| v.version).collect::<Vec<_>>(), [2, 1]);
     let taken = world.apps.unpublish(account, &app).await.unwrap();
     assert_eq!((taken.published_version, taken.web_token), (None, None));
+    assert_eq!(world.apps.by_web_token(&token).await.unwrap(), None);
     assert!(matches!(world.apps.published(account, &app).await, Err(AppError::NotPublished(_))));
     assert!(matches!(world.apps.roll_back(account, &app, 9).await, Err(AppError::NotFound(_))));
 }

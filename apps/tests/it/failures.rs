@@ -87,6 +87,15 @@ async fn a_run_whose_first_write_fails_shows_nothing_but_its_end() {
 
 #[tokio::test]
 async fn a_client_that_goes_away_stops_the_run() {
+    let never = Arc::new(Notify::new());
+    let silent = World::new([Reply::open_stream(&[text("Hel")]).wait(&never)]).await;
+    let app = silent.app(json!({})).await;
+    let run = silent.chat.start(silent.ask(&app, "a")).await.unwrap();
+    let id = run.message_id.clone();
+    let mut events = Box::pin(run.events());
+    events.next().await.unwrap();
+    drop(events);
+    assert_eq!(ended(&silent, &id).await.status, MessageStatus::Stop, "also where no event comes any more");
     let world = World::new([Reply::open_stream(&[text("Hel")])
         .chunk(&call(0, "c", "hang", "{}"))
         .chunk(&finish("tool_calls"))

@@ -45,7 +45,6 @@ pub(crate) struct World {
     pub(crate) apps: Apps,
     pub(crate) chat: ChatService,
     pub(crate) knowledge: Knowledge,
-    pub(crate) signal: Arc<dyn Signal>,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) remote: Arc<Remote>,
     pub(crate) server: ModelServer,
@@ -85,9 +84,9 @@ impl World {
         let apps = Apps::new(table.clone(), clock.clone(), Arc::new(references));
         let signal: Arc<dyn Signal> = Arc::new(TableSignal::with_clock(table.clone(), clock.clone()));
         let agent = Arc::new(AgentRunner::new());
-        let chat = ChatService::new(apps.clone(), agent, signal.clone(), table.clone(), clock.clone());
+        let chat = ChatService::new(apps.clone(), agent, signal, table.clone(), clock.clone());
         let account = AccountId::try_from("alice".to_owned()).unwrap();
-        Self { account, table, models, apps, chat, knowledge, signal, clock, remote, server, _dir: dir }
+        Self { account, table, models, apps, chat, knowledge, clock, remote, server, _dir: dir }
     }
 
     /// A model of the scripted server.

@@ -26,8 +26,12 @@ use std::{
     collections::VecDeque,
     io,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
+
+/// How long a connection lives on after its last bytes, before it breaks.
+const FLUSHED: Duration = Duration::from_millis(50);
 
 /// One part of a reply's body.
 #[derive(Clone, Debug)]
@@ -125,7 +129,11 @@ impl Reply {
                     until.notified().await;
                     Ok(Bytes::new())
                 }
-                Part::Die => Err(io::Error::other("scripted death")),
+                Part::Die => {
+                    // What was written before is on its way by then: a broken connection takes along what is not.
+                    tokio::time::sleep(FLUSHED).await;
+                    Err(io::Error::other("scripted death"))
+                }
             }
         });
         response.body(Body::from_stream(parts)).unwrap()

@@ -4,7 +4,9 @@
 
 mod catalogue;
 mod golden;
+mod services;
 mod source;
+mod stand_in;
 mod support;
 mod tools;
 mod web;

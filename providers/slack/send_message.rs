@@ -43,18 +43,18 @@ impl CallTool for SendMessage {
         let answer = self.bot.post(target.url, &json!({"text": args.text}), cx).await?;
         match (answer.status.as_u16(), answer.words().as_str()) {
             (200, "ok") => Ok(ToolOutput::structured("The message was sent.", json!({"sent": true}))),
-            (
-                _,
-                "no_service" | "no_team" | "no_active_hooks" | "invalid_token" | "team_disabled"
-                | "user_not_found",
-            )
-            | (404 | 410, _) => Err(answer.key_refused()),
             (_, "channel_is_archived" | "action_prohibited" | "posting_to_general_channel_denied") => {
                 Ok(ToolOutput::failed(format!(
                     "Slack does not take messages for this channel: {}",
                     answer.words()
                 )))
             }
+            (
+                _,
+                "no_service" | "no_team" | "no_active_hooks" | "invalid_token" | "team_disabled"
+                | "user_not_found",
+            )
+            | (404 | 410, _) => Err(answer.key_refused()),
             _ => {
                 let answer = answer.ok()?;
                 Err(answer.not_understood("it does not say that the message was sent"))

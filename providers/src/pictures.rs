@@ -82,3 +82,29 @@ pub(crate) fn media_type(bytes: &[u8]) -> Option<&'static str> {
         _ => None,
     }
 }
+
+/// Grey pixels as a PNG.
+pub(crate) fn png_of_grey(pixels: &[u8], width: u32, height: u32) -> Result<Vec<u8>, png::EncodingError> {
+    png_of(png::ColorType::Grayscale, pixels, width, height)
+}
+
+/// Pixels of three bytes - red, green, blue - as a PNG.
+pub(crate) fn png_of_rgb(pixels: &[u8], width: u32, height: u32) -> Result<Vec<u8>, png::EncodingError> {
+    png_of(png::ColorType::Rgb, pixels, width, height)
+}
+
+fn png_of(
+    color: png::ColorType,
+    pixels: &[u8],
+    width: u32,
+    height: u32,
+) -> Result<Vec<u8>, png::EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(bytes)
+}

@@ -58,8 +58,11 @@ impl StandIn {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let script =
-            Script { base: base.clone(), replies: Arc::new(Mutex::new(replies.into())), seen: Arc::clone(&seen) };
+        let script = Script {
+            base: base.clone(),
+            replies: Arc::new(Mutex::new(replies.into())),
+            seen: Arc::clone(&seen),
+        };
         let app = Router::new().fallback(answer).with_state(script);
         let server = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         Self { base, seen, server }
@@ -117,8 +120,11 @@ async fn read(request: Request) -> Value {
         _ if bytes.is_empty() => Value::Null,
         _ => json!(String::from_utf8_lossy(&bytes)),
     };
-    let headers: Map<_, _> =
-        head.headers.keys().map(|name| (name.to_string(), json!(text_of(&head.headers, name.as_str())))).collect();
+    let headers: Map<_, _> = head
+        .headers
+        .keys()
+        .map(|name| (name.to_string(), json!(text_of(&head.headers, name.as_str()))))
+        .collect();
     json!({
         "method": head.method.as_str(),
         "path": head.uri.path(),

@@ -11,9 +11,10 @@ use domain::ports::{
     Blob, BlobError, BlobInfo, BlobLink, Blobs, Cipher, CipherError, Clock, CredentialError, Credentials,
     Scope, Sealed,
 };
+use domain::toolset::{ApprovalPolicy, Runtime};
 use domain::{
-    AccountContext, AccountId, ApprovalPolicy, CallContext, Entry, Runtime, ToolError, ToolKind, ToolOutput, ToolRef,
-    ToolSource as _, Toolset,
+    AccountContext, AccountId, CallContext, Entry, ToolError, ToolKind, ToolOutput, ToolRef, ToolSource as _,
+    Toolset,
 };
 use egress::{Client, Policy};
 use jiff::Timestamp;
@@ -126,7 +127,8 @@ impl Blobs for Memory {
         content_type: &str,
         _: Option<Duration>,
     ) -> Result<(), BlobError> {
-        let info = BlobInfo { content_type: content_type.to_owned(), size: bytes.len() as u64, expires_at: None };
+        let info =
+            BlobInfo { content_type: content_type.to_owned(), size: bytes.len() as u64, expires_at: None };
         self.0.lock().unwrap().insert(key.to_owned(), Blob { info, bytes });
         Ok(())
     }

@@ -58,7 +58,11 @@ impl Service {
             ("nothing", Reply::of(200, "application/json", ""), Expect::Error("upstream", "")),
             ("another shape", Reply::json(200, &json!([1, "x"])), Expect::Error("upstream", "")),
             ("broken", Reply::of(500, "text/html", html), Expect::Error("upstream", "500")),
-            ("too many", Reply::json(429, &json!({})).with("retry-after", "7"), Expect::Error("rate_limited", "")),
+            (
+                "too many",
+                Reply::json(429, &json!({})).with("retry-after", "7"),
+                Expect::Error("rate_limited", ""),
+            ),
         ];
         for (name, reply, expect) in common {
             self.check_first_reply(name, reply, &expect).await;
@@ -79,7 +83,11 @@ impl Service {
                 match field.as_str() {
                     "headers" => {
                         for (name, value) in expected.as_object().unwrap() {
-                            assert_eq!(&seen["headers"][name], value, "{}: header {name} of {seen:#}", self.tool);
+                            assert_eq!(
+                                &seen["headers"][name], value,
+                                "{}: header {name} of {seen:#}",
+                                self.tool
+                            );
                         }
                     }
                     _ => assert_eq!(&seen[field], expected, "{}: {field} of {seen:#}", self.tool),
@@ -102,11 +110,9 @@ impl Service {
     }
 
     async fn check_down(&self) {
-        let base = StandIn::start(vec![]).await.base.clone();
-        // The server ends with its stand-in; until then it refuses what it is asked.
         let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let nobody = format!("http://{}", gone.local_addr().unwrap());
-        drop((base, gone));
+        drop(gone);
         let result = self.call(&nobody, &self.credentials, Duration::from_secs(20)).await;
         check(&format!("{}: down", self.tool), &result, &Expect::Error("unreachable", ""));
     }
@@ -119,13 +125,18 @@ impl Service {
         let stand_in = StandIn::start(vec![]).await;
         for stored in [json!({}), blank(&self.credentials)] {
             let result = self.call(&stand_in.base, &stored, Duration::from_secs(20)).await;
-            check(&format!("{}: no credentials", self.tool), &result, &Expect::Error("missing_credential", ""));
+            check(
+                &format!("{}: no credentials", self.tool),
+                &result,
+                &Expect::Error("missing_credential", ""),
+            );
         }
         assert!(stand_in.seen().is_empty(), "{}: nothing is sent without a key", self.tool);
     }
 
     async fn call(&self, base: &str, credentials: &Value, time: Duration) -> Result<ToolOutput, ToolError> {
-        let filled = |value: &Value| serde_json::from_str(&value.to_string().replace("{base}", base)).unwrap();
+        let filled =
+            |value: &Value| serde_json::from_str(&value.to_string().replace("{base}", base)).unwrap();
         let cx = context_for(time);
         invoke(deps_with(&filled(credentials)), self.tool, filled(&self.params), self.args.clone(), &cx).await
     }
@@ -201,8 +212,9 @@ pub(crate) async fn call_once(
     replies: Vec<Reply>,
 ) -> (Result<ToolOutput, ToolError>, Vec<Value>) {
     let stand_in = StandIn::start(replies).await;
-    let filled =
-        |value: &Value| -> Value { serde_json::from_str(&value.to_string().replace("{base}", &stand_in.base)).unwrap() };
+    let filled = |value: &Value| -> Value {
+        serde_json::from_str(&value.to_string().replace("{base}", &stand_in.base)).unwrap()
+    };
     let result = invoke(deps_with(&filled(credentials)), tool, filled(&params), args, &context()).await;
     let seen = stand_in.seen();
     (result, seen)

@@ -11,7 +11,7 @@ const UNNESTED: &[&[u8]] = &[
 const RAW: &[&[u8]] = &[b"script", b"style", b"textarea", b"title"];
 
 /// An estimate of the deepest nesting.
-pub(super) fn depth(html: &str) -> usize {
+pub(crate) fn depth(html: &str) -> usize {
     let bytes = html.as_bytes();
     let (mut at, mut depth, mut deepest) = (0, 0_usize, 0);
     while let Some(found) = bytes[at..].iter().position(|b| *b == b'<') {

@@ -15,7 +15,7 @@ const SKIPPED: [&str; 9] =
     ["script", "style", "noscript", "template", "svg", "iframe", "nav", "footer", "form"];
 
 /// Title and Markdown of a page, or why it cannot be read.
-pub(super) fn to_markdown(html: &str, url: &Url) -> Result<(Option<String>, String), String> {
+pub(crate) fn to_markdown(html: &str, url: &Url) -> Result<(Option<String>, String), String> {
     if depth(html) > DEEPEST {
         return Err(format!("The page nests its elements deeper than {DEEPEST} levels and cannot be read."));
     }

@@ -7,7 +7,7 @@ use encoding_rs::{Encoding, UTF_8};
 const META_WITHIN: usize = 4096;
 
 /// The text and the name of its charset. Bytes that do not fit become U+FFFD.
-pub(super) fn decode(bytes: &[u8], content_type: &str, is_html: bool) -> (String, &'static str) {
+pub(crate) fn decode(bytes: &[u8], content_type: &str, is_html: bool) -> (String, &'static str) {
     let encoding = declared(content_type)
         .or_else(|| is_html.then(|| meta(bytes)).flatten())
         .unwrap_or_else(|| guess(bytes));

@@ -17,29 +17,17 @@ pub struct Subject<P: ?Sized> {
 impl<P: ?Sized> Subject<P> {
     /// A subject; `kept` lives as long as it (a temporary directory, a server).
     pub fn new(it: Arc<P>, other: Arc<P>, clock: Arc<ManualClock>, kept: impl Any + Send + Sync) -> Self {
-        Self {
-            it,
-            other,
-            clock,
-            kept: Box::new(kept),
-        }
+        Self { it, other, clock, kept: Box::new(kept) }
     }
 
     /// The same store behind another port.
     pub fn map<Q: ?Sized>(self, wrap: impl Fn(Arc<P>) -> Arc<Q>) -> Subject<Q> {
-        Subject {
-            it: wrap(self.it),
-            other: wrap(self.other),
-            clock: self.clock,
-            kept: self.kept,
-        }
+        Subject { it: wrap(self.it), other: wrap(self.other), clock: self.clock, kept: self.kept }
     }
 }
 
 impl<P: ?Sized> fmt::Debug for Subject<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subject")
-            .field("clock", &self.clock)
-            .finish_non_exhaustive()
+        f.debug_struct("Subject").field("clock", &self.clock).finish_non_exhaustive()
     }
 }

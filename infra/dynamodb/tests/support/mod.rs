@@ -14,11 +14,7 @@ pub(crate) async fn create_table(config: &SdkConfig) -> String {
         definition.attribute_type(ScalarAttributeType::S).build().unwrap()
     };
     let part = |name: &str, kind: KeyType| {
-        KeySchemaElement::builder()
-            .attribute_name(name)
-            .key_type(kind)
-            .build()
-            .unwrap()
+        KeySchemaElement::builder().attribute_name(name).key_type(kind).build().unwrap()
     };
     Client::new(config)
         .create_table()

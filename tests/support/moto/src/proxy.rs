@@ -68,11 +68,7 @@ impl FaultProxy {
                 tokio::spawn(connection.serve_connection(TokioIo::new(stream), service));
             }
         });
-        Ok(Self {
-            url,
-            script,
-            accepting,
-        })
+        Ok(Self { url, script, accepting })
     }
 
     /// Where it listens.
@@ -88,11 +84,7 @@ impl FaultProxy {
 
     /// How many requests for an operation have come.
     pub fn count(&self, operation: &str) -> usize {
-        self.script()
-            .seen
-            .iter()
-            .filter(|seen| *seen == operation)
-            .count()
+        self.script().seen.iter().filter(|seen| *seen == operation).count()
     }
 
     /// How many faults nobody has met yet.
@@ -148,11 +140,7 @@ async fn handle(
             let (forwarded, rest) = split(&operation, &body, done)?;
             let (mut head, answer) = pass_on(forwarded).await?.into_parts();
             let mut answer: Value = serde_json::from_slice(&answer)?;
-            let name = if operation == "BatchGetItem" {
-                "UnprocessedKeys"
-            } else {
-                "UnprocessedItems"
-            };
+            let name = if operation == "BatchGetItem" { "UnprocessedKeys" } else { "UnprocessedItems" };
             answer[name] = rest;
             head.headers.remove(header::CONTENT_LENGTH);
             Ok(Response::from_parts(head, Full::new(answer.to_string().into())))
@@ -166,11 +154,7 @@ fn split(operation: &str, body: &[u8], done: usize) -> Result<(Bytes, Value)> {
     let tables = request["RequestItems"].as_object_mut().context("not a batch")?;
     let mut rest = serde_json::Map::new();
     for (table, items) in tables {
-        let list = if operation == "BatchGetItem" {
-            &mut items["Keys"]
-        } else {
-            &mut *items
-        };
+        let list = if operation == "BatchGetItem" { &mut items["Keys"] } else { &mut *items };
         let list = list.as_array_mut().context("not a batch")?;
         let back = Value::Array(list.split_off(done.min(list.len())));
         let back = if operation == "BatchGetItem" {

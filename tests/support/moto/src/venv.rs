@@ -34,14 +34,7 @@ fn install(venv: &Path) -> Result<()> {
         fs::remove_dir_all(venv).context("a half-made environment could not be removed")?;
     }
     run(command(Path::new("python3")).args(["-m", "venv"]).arg(venv))?;
-    let pip = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        REQUIREMENT,
-    ];
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", REQUIREMENT];
     run(command(&venv.join("bin/python")).args(pip))
 }
 
@@ -55,19 +48,14 @@ fn cache() -> Result<PathBuf> {
 }
 
 fn run(command: &mut Command) -> Result<()> {
-    let output = command
-        .output()
-        .with_context(|| format!("{command:?} does not start"))?;
+    let output = command.output().with_context(|| format!("{command:?} does not start"))?;
     if !output.status.success() {
         bail!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
     }
     Ok(())
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the server that tests talk to is a program of its own"
-)]
+#[expect(clippy::disallowed_methods, reason = "the server that tests talk to is a program of its own")]
 pub(crate) fn command(program: &Path) -> Command {
     Command::new(program)
 }

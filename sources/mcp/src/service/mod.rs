@@ -57,6 +57,9 @@ pub struct Deps {
     pub stdio_policy: StdioPolicy,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// Whether to listen, between calls, for servers' word that their tools have changed. Of use in a process
+    /// that lives on; a function that sleeps between requests hears nothing.
+    pub listen: bool,
 }
 
 /// An installation's MCP servers. Cheap to clone.
@@ -81,7 +84,7 @@ impl Servers {
         let inner = Arc::new(Inner {
             catalog: Catalog::new(Arc::clone(&deps.table), Kind::McpServer),
             health: Arc::new(HealthBook::new(Arc::clone(&deps.table), Arc::clone(&deps.clock))),
-            connector: Connector::new(deps.egress, deps.stdio, Arc::clone(&deps.cipher)),
+            connector: Connector::new(&deps),
             table: deps.table,
             cipher: deps.cipher,
             clock: deps.clock,

@@ -46,6 +46,7 @@ impl House {
             stdio: Arc::clone(&stdio) as Arc<dyn StdioInvoker>,
             stdio_policy: policy,
             clock: Arc::new(SystemClock),
+            listen: true,
         });
         let told = servers.clone();
         stdio.on_change(Arc::new(move |account, id| told.tools_changed(account, id)));

@@ -8,8 +8,10 @@ use anyhow::Context as _;
 use axum::Router;
 use boot::{Config, Services};
 use domain::AccountId;
+use fn_api_tools::ApiToolsState;
 use fn_apps::{AppsState, DeclaredField};
 use fn_assembly::{AssemblyState, Description};
+use fn_mcp_tools::McpToolsState;
 use secrecy::SecretString;
 use utoipa::openapi::{
     Info, OpenApi, Paths,
@@ -61,6 +63,11 @@ fn router(services: &Services) -> anyhow::Result<Router> {
     let description = Description::default();
     let functions = OpenApiRouter::with_openapi(base())
         .merge(fn_assembly::router(assembly_state(services, description.clone())))
+        .merge(fn_api_tools::router(ApiToolsState { service: services.api_tools.clone() }))
+        .merge(fn_mcp_tools::router(McpToolsState {
+            servers: services.mcp_servers.clone(),
+            assembler: services.assembler.clone(),
+        }))
         .merge(fn_apps::router(apps_state(services)))
         .merge(local_routes::router(services));
     let (router, api) = functions.split_for_parts();

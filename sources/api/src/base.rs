@@ -57,12 +57,15 @@ fn parse(address: &str, document: Option<&Url>) -> Result<Url, String> {
 mod tests {
     use super::*;
 
+    /// The document's servers, the choice, where the document is from; the address, or a part of why not.
+    type Row<'a> = (&'a [Server], Option<&'a str>, Option<&'a str>, Result<&'a str, &'a str>);
+
     #[test]
     fn the_choice_wins_then_the_document_then_where_it_is() {
         let absolute = [Server::new("https://a.example/v1")];
         let relative = [Server::new("/v2")];
         let from = Some("https://docs.example/specs/api.json");
-        let table: [(&[Server], Option<&str>, Option<&str>, Result<&str, &str>); 9] = [
+        let table: [Row<'_>; 9] = [
             (&absolute, None, None, Ok("https://a.example/v1")),
             (&absolute, Some("http://b.example"), None, Ok("http://b.example/")),
             (&absolute, Some("/v3"), from, Ok("https://docs.example/v3")),

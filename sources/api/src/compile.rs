@@ -19,6 +19,7 @@ pub use select::{Selection, SelectionError};
 use crate::{
     narrow::{self, NarrowErrors},
     normal::Document,
+    openapi,
     report::Report,
 };
 use serde_json::{Map, Value};
@@ -91,6 +92,7 @@ pub fn compile(text: &str, options: &Options) -> Result<Compiled, DocumentError>
         return Err(DocumentError::NotAnObject(text::kind_of(&read.value)));
     };
     let mut compiled = match family(&root)? {
+        Family::OpenApi(dialect) => openapi::compile(Value::Object(root), dialect, &options.select),
         Family::Narrow => match read.not_json {
             None => narrow::compile(&root, &options.select)?,
             Some(not_json) if not_json.was_meant => return Err(not_json.error),
@@ -103,9 +105,29 @@ pub fn compile(text: &str, options: &Options) -> Result<Compiled, DocumentError>
 
 enum Family {
     Narrow,
+    OpenApi(crate::normal::Dialect),
 }
 
 fn family(root: &Map<String, Value>) -> Result<Family, DocumentError> {
+    use crate::normal::Dialect;
+    let unknown =
+        |key, found: &Value| DocumentError::Version { key, version: text::trimmed(&text::plain(found), 40) };
+    // YAML reads an unquoted `3.1` or `2.0` as a number.
+    if let Some(found) = root.get("openapi") {
+        let version = text::plain(found);
+        return match version.trim() {
+            v if v == "3" || v.starts_with("3.0") => Ok(Family::OpenApi(Dialect::OpenApi30)),
+            v if v.starts_with("3.") => Ok(Family::OpenApi(Dialect::OpenApi31)),
+            _ => Err(unknown("openapi", found)),
+        };
+    }
+    if let Some(found) = root.get("swagger") {
+        let version = text::plain(found);
+        return match version.trim() {
+            v if v == "2" || v.starts_with("2.0") => Ok(Family::OpenApi(Dialect::Swagger20)),
+            _ => Err(unknown("swagger", found)),
+        };
+    }
     if root.contains_key("server") || root.contains_key("paths") {
         Ok(Family::Narrow)
     } else {

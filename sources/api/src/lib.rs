@@ -2,7 +2,7 @@
 //!
 //! | module | purpose |
 //! |---|---|
-//! | [`compile`], [`narrow`], [`openapi`] | from a document's text to the normal form |
+//! | [`compile`], [`narrow`], `openapi` | from a document's text to the normal form |
 //! | [`normal`] | the normal form: all that is known of an operation |
 //! | [`report`] | what became of every operation |
 //! | [`record`], [`credentials`] | what is stored of a provider |
@@ -19,6 +19,7 @@ pub mod credentials;
 mod execute;
 pub mod narrow;
 pub mod normal;
+mod openapi;
 pub mod record;
 pub mod report;
 pub mod service;

@@ -1,12 +1,15 @@
 //! One object of arguments from parameters and body: what each member is called, and whether the body's
 //! fields stand beside the parameters or under one member. The rules are told in [`crate::normal`].
 
+use super::names::UniqueNames;
 use crate::normal::{Body, BodyArgs, BodyField, BodyKind, Location, Parameter};
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 /// The longest member name that every model provider accepts.
 const MAX_NAME: usize = 64;
+/// How many characters a number behind a name may take.
+const NUMBER: usize = 6;
 
 /// A parameter whose argument has no name yet.
 pub(crate) struct ParameterDraft {
@@ -149,12 +152,12 @@ fn named(mut schema: Value, arg: &str, name: &str) -> Value {
 /// Member names that are taken.
 struct Names {
     naming: Naming,
-    taken: HashSet<String>,
+    taken: UniqueNames,
 }
 
 impl Names {
     fn new(naming: Naming) -> Self {
-        Self { naming, taken: HashSet::new() }
+        Self { naming, taken: UniqueNames::default() }
     }
 
     fn legal(&self, name: &str) -> String {
@@ -165,28 +168,21 @@ impl Names {
     }
 
     fn is_free(&self, name: &str) -> bool {
-        !self.taken.contains(&self.legal(name))
+        !self.taken.has(&self.legal(name))
     }
 
     /// The name, else the name and where it goes, else that with a number.
     fn claim(&mut self, name: &str, place: &str) -> String {
         let base = self.legal(name);
         let base = if base.is_empty() { place.to_owned() } else { base };
-        let with = |suffix: &str| {
-            let room = MAX_NAME.saturating_sub(suffix.len() + 1);
-            let cut = base.char_indices().nth(room).map_or(base.len(), |(at, _)| at);
-            format!("{}_{suffix}", &base[..cut])
-        };
-        let mut candidate = base.clone();
-        let mut number = 1_usize;
-        while !self.taken.insert(candidate.clone()) {
-            candidate = match number {
-                1 => with(place),
-                n => with(&format!("{place}_{n}")),
-            };
-            number += 1;
+        if self.taken.take(&base) {
+            return base;
         }
-        candidate
+        // A number behind it must fit too.
+        let suffix = format!("_{place}");
+        let room = MAX_NAME.saturating_sub(suffix.len() + NUMBER);
+        let cut = base.char_indices().nth(room).map_or(base.len(), |(at, _)| at);
+        self.taken.claim(format!("{}{suffix}", &base[..cut]))
     }
 }
 
@@ -214,23 +210,34 @@ fn legal_name(name: &str) -> String {
     out
 }
 
-impl ParameterDraft {
-    /// Whether a draft of the same place and name comes later in the list wins: it takes the earlier's place.
-    pub(crate) fn replace_or_push(list: &mut Vec<Self>, draft: Self) {
-        let key = |d: &Self| (d.parameter.location, header_key(&d.parameter));
-        match list.iter_mut().find(|d| key(d) == key(&draft)) {
-            Some(earlier) => *earlier = draft,
-            None => list.push(draft),
-        }
-    }
+/// Drafts in the order of the document, one for each place and name.
+#[derive(Default)]
+pub(crate) struct Drafts {
+    list: Vec<ParameterDraft>,
+    by_key: HashMap<(Location, String), usize>,
 }
 
-/// Header names are the same in any case.
-fn header_key(parameter: &Parameter) -> String {
-    if parameter.location == Location::Header {
-        parameter.name.to_ascii_lowercase()
-    } else {
-        parameter.name.clone()
+impl Drafts {
+    /// Adds a draft. One of the same place and name that is there already is replaced, where it stands.
+    pub(crate) fn put(&mut self, draft: ParameterDraft) {
+        let p = &draft.parameter;
+        // Header names are the same in any case.
+        let name = match p.location {
+            Location::Header => p.name.to_ascii_lowercase(),
+            _ => p.name.clone(),
+        };
+        match self.by_key.entry((p.location, name)) {
+            Entry::Occupied(known) => self.list[*known.get()] = draft,
+            Entry::Vacant(free) => {
+                free.insert(self.list.len());
+                self.list.push(draft);
+            }
+        }
+    }
+
+    /// The drafts.
+    pub(crate) fn into_vec(self) -> Vec<ParameterDraft> {
+        self.list
     }
 }
 

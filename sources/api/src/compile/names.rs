@@ -2,14 +2,49 @@
 //! long as those do.
 
 use crate::normal::Method;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The longest name of an operation, in bytes.
 const MAX_NAME: usize = 200;
 
+/// Names that are given once each.
+#[derive(Default)]
+pub(crate) struct UniqueNames {
+    taken: HashSet<String>,
+    /// The next number to try behind a name.
+    next: HashMap<String, usize>,
+}
+
+impl UniqueNames {
+    /// Whether a name is taken.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.taken.contains(name)
+    }
+
+    /// Takes a name if it is free.
+    pub(crate) fn take(&mut self, name: &str) -> bool {
+        self.taken.insert(name.to_owned())
+    }
+
+    /// The name itself, else with the next free number behind it.
+    pub(crate) fn claim(&mut self, base: String) -> String {
+        if self.take(&base) {
+            return base;
+        }
+        loop {
+            let number = self.next.entry(base.clone()).or_insert(1);
+            *number += 1;
+            let name = format!("{base}_{number}");
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+}
+
 /// The names of a document's operations.
 #[derive(Default)]
-pub(crate) struct OperationNames(HashSet<String>);
+pub(crate) struct OperationNames(UniqueNames);
 
 /// A name and how it came about.
 #[derive(Debug, PartialEq)]
@@ -28,17 +63,11 @@ impl OperationNames {
         let id = id.map(str::trim).filter(|id| !id.is_empty());
         if let Some(id) = id
             && id.len() <= MAX_NAME
-            && self.0.insert(id.to_owned())
+            && self.0.take(id)
         {
             return Claim::Given(id.to_owned());
         }
-        let base = made_up(method, path);
-        let mut name = base.clone();
-        let mut number = 2_usize;
-        while !self.0.insert(name.clone()) {
-            name = format!("{base}_{number}");
-            number += 1;
-        }
+        let name = self.0.claim(made_up(method, path));
         if id.is_some() { Claim::Unusable(name) } else { Claim::Missing(name) }
     }
 }

@@ -20,6 +20,9 @@ const SEGMENT: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
+/// The longest path, in bytes.
+const MAX_PATH: usize = 4_000;
+
 /// A path template, taken apart.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Template {
@@ -35,8 +38,12 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Takes a template apart. `None` when a placeholder stands inside a longer value of the query.
+    /// Takes a template apart. `None` when a placeholder stands inside a longer value of the query, or when it
+    /// is too long for an address.
     pub(crate) fn parse(text: &str) -> Option<Self> {
+        if text.len() > MAX_PATH {
+            return None;
+        }
         let mut template = Self::default();
         let (text, fragment) = split_outside_braces(text.trim(), '#');
         template.fragment = fragment.is_some();

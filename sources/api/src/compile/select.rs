@@ -10,7 +10,7 @@ use glob::{MatchOptions, Pattern};
 use std::{fmt, str::FromStr};
 
 /// The longest expression, in bytes.
-const MAX_EXPRESSION: usize = 16 * 1024;
+const MAX_EXPRESSION: usize = 4 * 1024;
 
 /// Which operations to take. The default takes all.
 #[derive(Clone, Debug, Default, PartialEq)]

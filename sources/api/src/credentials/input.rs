@@ -20,7 +20,7 @@ pub enum CredentialInput {
 
 /// The fields of a credential. Which are needed depends on its type.
 #[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CredentialFields {
     /// What it is; where absent, what the document's scheme of that name asks for.
@@ -56,6 +56,7 @@ pub struct CredentialFields {
     /// OAuth 2: how the client proves itself to the token endpoint.
     pub client_auth: Option<ClientAuth>,
     /// OAuth 2: further fields of the token request, such as `audience`.
+    #[serde(default)]
     pub extra: BTreeMap<String, String>,
 }
 

@@ -127,7 +127,7 @@ fn shortened(text: &str, truncated: bool) -> String {
 }
 
 fn content_type(headers: &HeaderMap) -> String {
-    let value = headers.get(header::CONTENT_TYPE).map(|v| v.as_bytes());
+    let value = headers.get(header::CONTENT_TYPE).map(http::HeaderValue::as_bytes);
     String::from_utf8_lossy(value.unwrap_or_default()).into_owned()
 }
 

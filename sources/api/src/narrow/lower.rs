@@ -4,7 +4,7 @@ use super::check::{Interface, Narrow, NarrowParameter, Place, Type, escaped};
 use crate::{
     compile::{
         Compiled, Selection,
-        args::{Arguments, BodyDraft, Fields, Naming, ParameterDraft},
+        args::{Arguments, BodyDraft, Drafts, Fields, Naming, ParameterDraft},
         guess,
         names::{Claim, OperationNames},
         path::Template,
@@ -17,6 +17,7 @@ use crate::{
     report::{OperationReport, Outcome, Reason, ReasonCode, Report, Warning, WarningCode, Warnings},
 };
 use domain::Schema;
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// Lowers a document.
@@ -113,7 +114,7 @@ fn parameters(
     pointer: &str,
     warnings: &mut Warnings,
 ) -> (Vec<ParameterDraft>, Vec<Withheld>) {
-    let mut drafts = Vec::new();
+    let mut drafts = Drafts::default();
     let mut withheld = Vec::new();
     for (i, p) in interface.parameters.iter().enumerate() {
         let (location, style) = match p.place {
@@ -142,9 +143,9 @@ fn parameters(
             },
             schema: schema_of(p),
         };
-        ParameterDraft::replace_or_push(&mut drafts, draft);
+        drafts.put(draft);
     }
-    (drafts, withheld)
+    (drafts.into_vec(), withheld)
 }
 
 /// A JSON object of the `request_body` parameters. A post always has one, be it `{}`; a get only with fields.
@@ -153,14 +154,11 @@ fn body(interface: &Interface<'_>) -> Option<BodyDraft> {
     if interface.method == Method::Get && of_body().next().is_none() {
         return None;
     }
-    let mut fields = Fields::default();
-    for p in of_body() {
-        fields.properties.insert(p.name.to_owned(), schema_of(p));
-        fields.required.retain(|name| name != p.name);
-        if p.required {
-            fields.required.push(p.name.to_owned());
-        }
-    }
+    let last: IndexMap<&str, &NarrowParameter<'_>> = of_body().map(|p| (p.name, p)).collect();
+    let fields = Fields {
+        properties: last.iter().map(|(name, p)| ((*name).to_owned(), schema_of(p))).collect(),
+        required: last.values().filter(|p| p.required).map(|p| p.name.to_owned()).collect(),
+    };
     let schema = Arguments::schema(fields.properties.clone(), &fields.required, Map::new());
     Some(BodyDraft {
         required: true,

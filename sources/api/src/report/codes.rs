@@ -65,6 +65,8 @@ pub enum WarningCode {
     ProviderRecursion,
     /// Some providers refuse so deep a schema.
     ProviderDepth,
+    /// Shared parts of a schema go without descriptions, because the whole would be too large.
+    DescriptionsDropped,
     /// The schema takes many tokens.
     ManyTokens,
     /// What the response looks like is not kept.

@@ -60,7 +60,7 @@ pub enum ServiceError {
     },
     /// The one operation that was asked for cannot be called.
     #[error("{}", .0.message)]
-    Unresolved(Problem),
+    Unresolved(Box<Problem>),
     /// The provider has no such operation.
     #[error("the API `{provider}` has no operation `{tool}`{hint}")]
     ToolNotFound {

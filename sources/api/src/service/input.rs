@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// A provider to create or change. On a change, what is left out stays as it is.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProviderInput {
     /// Its name: 1 to 64 characters, unique in the account.
@@ -35,7 +35,7 @@ pub struct ProviderInput {
 
 /// A document to look at without storing anything.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DocumentInput {
     /// The document, as a text (JSON or YAML) or as an object.
@@ -73,38 +73,71 @@ pub enum Select {
 
 /// What to change of one tool. What is left out stays; `null` takes a change back.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ToolPatch {
     /// Whether it may be called.
     pub enabled: Option<bool>,
     /// The name callers see: a letter, then letters, digits, `_`, `-`; at most 64.
-    #[serde(deserialize_with = "given")]
+    #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
-    pub rename: Option<Option<String>>,
+    pub rename: Change<String>,
     /// The title people see.
-    #[serde(deserialize_with = "given")]
+    #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
-    pub title: Option<Option<String>>,
+    pub title: Change<String>,
     /// The description models see.
-    #[serde(deserialize_with = "given")]
+    #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
-    pub description: Option<Option<String>>,
+    pub description: Change<String>,
     /// How long a call may take, in seconds: 1 to 600; 30 by default.
-    #[serde(deserialize_with = "given")]
+    #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<u32>))]
-    pub timeout_s: Option<Option<u32>>,
+    pub timeout_s: Change<u32>,
     /// How much of an answer is read, in bytes: up to 16 MiB; 1 MiB by default.
-    #[serde(deserialize_with = "given")]
+    #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<u64>))]
-    pub max_response_bytes: Option<Option<u64>>,
+    pub max_response_bytes: Change<u64>,
 }
 
-/// Tells `null`, which takes a change back, from a field that was left out.
-fn given<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
+/// A field of a patch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Change<T> {
+    /// It was left out.
+    #[default]
+    Keep,
+    /// It was `null`: what was changed before is taken back.
+    Reset,
+    /// It is this now.
+    Set(T),
+}
+
+impl<T> Change<T> {
+    /// Does it to what is kept.
+    pub(crate) fn apply(&self, kept: &mut Option<T>)
+    where
+        T: Clone,
+    {
+        match self {
+            Self::Keep => {}
+            Self::Reset => *kept = None,
+            Self::Set(value) => *kept = Some(value.clone()),
+        }
+    }
+
+    /// What it is now, where it was sent.
+    pub(crate) fn value(&self) -> Option<&T> {
+        match self {
+            Self::Set(value) => Some(value),
+            Self::Keep | Self::Reset => None,
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Reset, Self::Set))
+    }
 }
 
 impl DocumentText {

@@ -9,14 +9,18 @@ mod document;
 mod error;
 mod import;
 mod input;
+mod limits;
+mod origins;
 mod read;
+mod taken;
 mod tools;
+mod update;
 mod views;
 
 pub use changes::Changes;
 pub use error::ServiceError;
 pub use import::Importer;
-pub use input::{DocumentInput, DocumentText, ProviderInput, Select, ToolPatch};
+pub use input::{Change, DocumentInput, DocumentText, ProviderInput, Select, ToolPatch};
 pub use read::Paged;
 pub use views::{HeaderView, Imported, InputView, ProviderView, SchemeView, ToolView, Validated};
 
@@ -92,7 +96,7 @@ impl ApiTools {
         let resolved = self.source.resolve(&refs, &AccountContext::new(account.clone())).await;
         let set = Toolset::new(refs, resolved, &[], ApprovalPolicy::Never, self.runtime.clone());
         match set.problems().first() {
-            Some(problem) => Err(ServiceError::Unresolved(problem.clone())),
+            Some(problem) => Err(ServiceError::Unresolved(Box::new(problem.clone()))),
             None => Ok(set),
         }
     }

@@ -127,29 +127,21 @@ fn matches(tool: &ToolView, q: &str) -> bool {
 }
 
 fn check(patch: &ToolPatch) -> Result<(), ServiceError> {
-    if let Some(Some(name)) = &patch.rename
-        && !is_legal_name(name)
-    {
+    if patch.rename.value().is_some_and(|name| !is_legal_name(name)) {
         let message = "must begin with a letter and hold letters, digits, `_` and `-` only, at most 64";
         return Err(ServiceError::invalid("/rename", message));
     }
     let texts = [("/title", &patch.title, MAX_TITLE), ("/description", &patch.description, MAX_DESCRIPTION)];
     for (path, text, limit) in texts {
-        if let Some(Some(text)) = text
-            && (text.trim().is_empty() || text.len() > limit)
-        {
+        if text.value().is_some_and(|text| text.trim().is_empty() || text.len() > limit) {
             return Err(ServiceError::invalid(path, format!("must have 1 to {limit} bytes")));
         }
     }
     let longest = MAX_TIMEOUT.as_secs();
-    if let Some(Some(seconds)) = patch.timeout_s
-        && (seconds == 0 || u64::from(seconds) > longest)
-    {
+    if patch.timeout_s.value().is_some_and(|s| *s == 0 || u64::from(*s) > longest) {
         return Err(ServiceError::invalid("/timeout_s", format!("must be 1 to {longest}")));
     }
-    if let Some(Some(bytes)) = patch.max_response_bytes
-        && (bytes == 0 || bytes > MAX_RESPONSE_BYTES)
-    {
+    if patch.max_response_bytes.value().is_some_and(|bytes| *bytes == 0 || *bytes > MAX_RESPONSE_BYTES) {
         let message = format!("must be 1 to {MAX_RESPONSE_BYTES}");
         return Err(ServiceError::invalid("/max_response_bytes", message));
     }
@@ -157,17 +149,12 @@ fn check(patch: &ToolPatch) -> Result<(), ServiceError> {
 }
 
 fn apply(patch: &ToolPatch, changes: &mut ToolOverride) {
-    fn set<T: Clone>(sent: &Option<Option<T>>, kept: &mut Option<T>) {
-        if let Some(value) = sent {
-            kept.clone_from(value);
-        }
-    }
     if let Some(enabled) = patch.enabled {
         changes.disabled = !enabled;
     }
-    set(&patch.rename, &mut changes.rename);
-    set(&patch.title, &mut changes.title);
-    set(&patch.description, &mut changes.description);
-    set(&patch.timeout_s, &mut changes.timeout_s);
-    set(&patch.max_response_bytes, &mut changes.max_response_bytes);
+    patch.rename.apply(&mut changes.rename);
+    patch.title.apply(&mut changes.title);
+    patch.description.apply(&mut changes.description);
+    patch.timeout_s.apply(&mut changes.timeout_s);
+    patch.max_response_bytes.apply(&mut changes.max_response_bytes);
 }

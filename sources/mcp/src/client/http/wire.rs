@@ -66,7 +66,8 @@ impl Wire {
         &self,
         message: &Value,
         headers: HeaderMap,
-        timeout: Duration,
+        wait: Duration,
+        most: u64,
     ) -> Result<Response, CallError> {
         let mut all = self.headers.clone();
         all.extend(headers);

@@ -82,7 +82,7 @@ fn a_full_disk_is_said_and_what_was_stored_is_still_read() {
     let place = Place::new();
     fs::create_dir(place.path().join("disk")).unwrap();
     let script =
-        "mount -t tmpfs -o size=2m tmpfs disk && exec \"$0\" serve --addr 127.0.0.1:0 --data disk/data";
+        "mount -t tmpfs -o size=1m tmpfs disk && exec \"$0\" serve --addr 127.0.0.1:0 --data disk/data";
     let command =
         place.command("unshare", &["--map-root-user", "--mount", "sh", "-c", script, crate::support::HAFT]);
     let server = Served::start(command);

@@ -1,5 +1,5 @@
 //! The binary as a person or a script uses it: processes, exit codes, what is printed where.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail their test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail their test")]
 
 mod faults;
 mod help;

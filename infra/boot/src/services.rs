@@ -1,6 +1,9 @@
 //! Everything that stands behind the routes of one machine: adapters, and the sources over them.
 
-use crate::config::{BlobsConfig, CipherConfig, Config, TableConfig};
+use crate::{
+    config::{BlobsConfig, CipherConfig, Config, TableConfig},
+    studio::Studio,
+};
 use apps::{
     accounts, assembly::SourceAssembler, audit::TableAudit, credentials::CredentialStore, keys::KeyError,
     keys::Keys,
@@ -16,6 +19,7 @@ use domain::{
 };
 use infra_directory::DirectoryBlobs;
 use infra_local_key::LocalKeyCipher;
+use infra_local_queue::TableSignal;
 use infra_sqlite::{Settings, SqliteTable};
 use providers::{BuiltinSource, ToolDeps};
 use source_api::{ApiTools, ApiToolsPorts};
@@ -49,6 +53,8 @@ pub struct Services {
     pub api_tools: ApiTools,
     /// MCP servers.
     pub mcp_servers: Servers,
+    /// Apps, their models and datasets, and the chat service.
+    pub studio: Studio,
     /// The only way out.
     pub egress: egress::Client,
     stdio: Arc<LocalStdio>,
@@ -128,9 +134,19 @@ impl Services {
         let (mcp_servers, stdio) = mcp(config, &table, &cipher, &egress, &clock);
         let mcp = Arc::new(mcp_servers.source());
         let sources: Vec<Arc<dyn ToolSource>> = vec![builtin.clone(), api_tools.source(), mcp.clone()];
+        let assembler = Arc::new(SourceAssembler::new(sources, runtime));
+        let studio = Studio::new(
+            table.clone(),
+            cipher.clone(),
+            clock.clone(),
+            egress.clone(),
+            assembler.clone(),
+            Arc::new(TableSignal::with_clock(table.clone(), clock.clone())),
+        );
         Self {
+            studio,
             keys: Arc::new(Keys::new(table.clone(), clock.clone())),
-            assembler: Arc::new(SourceAssembler::new(sources, runtime)),
+            assembler,
             listers: vec![builtin, api_tools.source(), mcp],
             table,
             blobs,
@@ -192,7 +208,8 @@ async fn open_table(config: &TableConfig, clock: &Arc<dyn Clock>) -> Result<Arc<
 }
 
 /// Where sealed values may be stored.
-const SEALING: [Kind; 5] = [Kind::Credential, Kind::ApiTool, Kind::McpServer, Kind::App, Kind::Wechat];
+const SEALING: [Kind; 6] =
+    [Kind::Credential, Kind::ApiTool, Kind::McpServer, Kind::App, Kind::Dataset, Kind::Wechat];
 
 /// Sealed values need the key that sealed them: a new one is made only where nothing is sealed yet.
 async fn open_cipher(config: &CipherConfig, table: &dyn Table) -> Result<Arc<dyn Cipher>, BootError> {

@@ -176,8 +176,7 @@ impl<'d> Walk<'d> {
             self.compiler.compile(&place, &target, tags, &mut warnings).map(Some)
         });
         let outcome = match operation {
-            Ok(Some(operation)) => {
-                let tokens = report_parts::tokens_of(&operation);
+            Ok(Some((operation, tokens))) => {
                 warnings.extend(review::of_tokens(tokens, &pointer));
                 self.operations.push(operation);
                 Outcome::Tool { tokens }

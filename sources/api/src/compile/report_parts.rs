@@ -11,10 +11,9 @@ use std::io;
 /// About how many bytes of JSON a token holds.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// About how many tokens a model reads of an operation.
-pub(crate) fn tokens_of(operation: &Operation) -> usize {
-    let bytes =
-        operation.name.len() + operation.description.len() + json_bytes(operation.args_schema.value());
+/// About how many tokens a model reads of an operation whose schema has so many bytes.
+pub(crate) fn tokens(operation: &Operation, schema_bytes: usize) -> usize {
+    let bytes = operation.name.len() + operation.description.len() + schema_bytes;
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 

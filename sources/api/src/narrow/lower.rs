@@ -44,7 +44,8 @@ pub(super) fn lower(narrow: &Narrow<'_>, select: &Selection) -> Compiled {
             path: interface.path.to_owned(),
             pointer: operation.pointer.clone(),
             outcome: if selected {
-                let tokens = report_parts::tokens_of(&operation);
+                let bytes = report_parts::json_bytes(operation.args_schema.value());
+                let tokens = report_parts::tokens(&operation, bytes);
                 Outcome::Tool { tokens }
             } else {
                 Outcome::NotSelected

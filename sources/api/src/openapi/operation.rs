@@ -5,7 +5,7 @@ use super::{
     doc::{At, Doc, Target},
     parameters::{self, Gathered},
     responses, review,
-    schema::Schemas,
+    schema::{Bundle, Schemas},
     security, servers,
 };
 use crate::{
@@ -26,6 +26,10 @@ use std::collections::HashSet;
 
 /// The largest schema of arguments, in bytes of JSON. Shared parts that do not fit are cut.
 const MAX_SCHEMA: usize = 192 * 1024;
+/// What it may come to with parts that are written in place more than once.
+const HARD_MAX_SCHEMA: usize = 256 * 1024;
+/// The least room that is tried for shared parts.
+const SMALLEST_ROOM: usize = 4 * 1024;
 /// How many bytes the schemas of all operations may take together.
 const MAX_SCHEMAS: usize = 32 * 1024 * 1024;
 /// How many tags are kept.
@@ -58,14 +62,14 @@ impl<'d> Compiler<'d> {
         self.schemas.notes.finish("")
     }
 
-    /// Compiles an operation.
+    /// Compiles an operation; says about how many tokens it takes.
     pub(super) fn compile(
         &mut self,
         place: &Place<'_, 'd>,
         target: &Target<'d>,
         tags: Vec<String>,
         warnings: &mut Warnings,
-    ) -> Result<Operation, Reason> {
+    ) -> Result<(Operation, usize), Reason> {
         let pointer = target.pointer.as_str();
         let at = At::pointer(pointer);
         let Some(map) = target.value.as_object() else {
@@ -77,12 +81,12 @@ impl<'d> Compiler<'d> {
         match_placeholders(&mut template, &mut gathered, &at, warnings);
         let body = self.body(place.method, map, pointer, &gathered, warnings)?;
         let arguments = Arguments::assemble(gathered.drafts.into_vec(), body, Naming::Legal);
-        let schema = self.schema(arguments.properties, &arguments.required, &at, warnings)?;
+        let (schema, bytes) = self.schema(arguments.properties, &arguments.required, &at, warnings)?;
         let success = responses::success(self.doc, map, pointer, &mut self.schemas);
         let said = [text_of(map, "description"), text_of(map, "summary")];
         let said = said.into_iter().find(|s| !s.trim().is_empty()).unwrap_or_default();
         let title = trimmed(text_of(map, "summary"), MAX_TITLE);
-        Ok(Operation {
+        let operation = Operation {
             name: place.name.to_owned(),
             title: if title.is_empty() { place.name.to_owned() } else { title },
             description: description(said, MAX_OPERATION_TEXT),
@@ -103,7 +107,9 @@ impl<'d> Compiler<'d> {
             tags,
             annotations: guess::annotations(place.method, place.name, place.path),
             pointer: pointer.to_owned(),
-        })
+        };
+        let tokens = report_parts::tokens(&operation, bytes);
+        Ok((operation, tokens))
     }
 
     fn parameters(
@@ -148,7 +154,7 @@ impl<'d> Compiler<'d> {
         required: &[String],
         at: &At<'_>,
         warnings: &mut Warnings,
-    ) -> Result<Schema, Reason> {
+    ) -> Result<(Schema, usize), Reason> {
         let own = report_parts::json_bytes(&properties);
         let too_large = |bytes: usize| {
             let message =
@@ -158,7 +164,7 @@ impl<'d> Compiler<'d> {
         if own > MAX_SCHEMA {
             return Err(too_large(own));
         }
-        let bundle = self.schemas.bundle(properties, MAX_SCHEMA - own)?;
+        let (bundle, schema, bytes) = self.bundle(properties, required, MAX_SCHEMA - own)?;
         if !bundle.cut.is_empty() {
             let names: Vec<&str> = bundle.cut.iter().take(5).map(String::as_str).collect();
             let message = format!(
@@ -173,11 +179,9 @@ impl<'d> Compiler<'d> {
             let message = "The schema is too large as a whole: its shared parts go without descriptions.";
             warnings.push(super::warning(WarningCode::DescriptionsDropped, at, message));
         }
-        warnings.extend(review::of_bundle(&bundle, &at.to_string()));
-        let schema = Arguments::schema(bundle.members, required, bundle.defs);
-        let bytes = report_parts::json_bytes(&schema);
+        warnings.extend(review::of_schema(&schema, bundle.recursive, &at.to_string()));
         self.bytes += bytes;
-        if bytes > 2 * MAX_SCHEMA {
+        if bytes > HARD_MAX_SCHEMA {
             return Err(too_large(bytes));
         }
         if self.bytes > MAX_SCHEMAS {
@@ -186,7 +190,27 @@ impl<'d> Compiler<'d> {
             );
             return Err(super::lost(ReasonCode::DocumentTooLarge, at, message));
         }
-        Ok(Schema::new(schema))
+        Ok((Schema::new(schema), bytes))
+    }
+
+    /// The schema within its limit. What is written in place at several places is not known before it is
+    /// written, so the room for shared parts is halved until all of it fits.
+    fn bundle(
+        &mut self,
+        properties: Map<String, Value>,
+        required: &[String],
+        mut room: usize,
+    ) -> Result<(Bundle, Value, usize), Reason> {
+        loop {
+            let mut bundle = self.schemas.bundle(properties.clone(), room)?;
+            let members = std::mem::take(&mut bundle.members);
+            let schema = Arguments::schema(members, required, std::mem::take(&mut bundle.defs));
+            let bytes = report_parts::json_bytes(&schema);
+            if bytes <= HARD_MAX_SCHEMA || room < SMALLEST_ROOM {
+                return Ok((bundle, schema, bytes));
+            }
+            room /= 2;
+        }
     }
 
     /// Servers of the operation or its path, where they are not those of the document.

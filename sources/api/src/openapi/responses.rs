@@ -93,11 +93,8 @@ fn keep<'d>(schemas: &mut Schemas<'d>, schema: &'d Value, at: &At<'_>) -> Option
         return None;
     }
     let members = Map::from_iter([("root".to_owned(), converted)]);
-    let mut bundle = schemas.bundle(members, MAX_BYTES).ok()?;
+    let mut bundle = schemas.bundle_whole(members, MAX_BYTES).ok()??;
     let mut whole = bundle.members.shift_remove("root")?;
-    if !bundle.cut.is_empty() {
-        return None;
-    }
     if let Value::Object(map) = &mut whole
         && !bundle.defs.is_empty()
     {

@@ -1,7 +1,6 @@
 //! What model providers are known to refuse, told ahead. A projection for a provider is made elsewhere; this is
 //! for the reader of the report.
 
-use super::schema::Bundle;
 use crate::report::{MANY_TOKENS, Warning, WarningCode};
 use serde_json::Value;
 
@@ -9,15 +8,16 @@ use serde_json::Value;
 const MAX_NESTING: usize = 10;
 
 /// Warnings about an operation's arguments.
-pub(super) fn of_bundle(bundle: &Bundle, pointer: &str) -> Vec<Warning> {
+pub(super) fn of_schema(schema: &Value, recursive: bool, pointer: &str) -> Vec<Warning> {
     let mut found = Vec::new();
-    if bundle.recursive {
+    if recursive {
         let message = "The schema leads back to itself, which some model providers refuse.";
         found.push(Warning::new(WarningCode::ProviderRecursion, pointer, message));
     }
     let mut review = Review::default();
-    let parts = bundle.members.values().chain(bundle.defs.values());
-    parts.for_each(|part| review.look(part, 1));
+    review.look(schema, 0);
+    let defs = schema.get("$defs").and_then(Value::as_object).into_iter().flatten();
+    defs.for_each(|(_, part)| review.look(part, 1));
     if let Some(name) = review.illegal {
         let shown = crate::compile::text::trimmed(&name, 60);
         let message = format!("Some model providers refuse members with names like `{shown}`.");

@@ -205,10 +205,7 @@ fn is_annotation(keyword: &str) -> bool {
 
 /// Whether a member of a schema only describes. (A property of that name is an object.)
 fn describes(key: &str, value: &Value) -> bool {
-    matches!(
-        (key, value),
-        ("description", Value::String(_)) | ("examples", Value::Array(_))
-    )
+    matches!((key, value), ("description", Value::String(_)) | ("examples", Value::Array(_)))
 }
 
 /// About how many bytes of a schema only describe.

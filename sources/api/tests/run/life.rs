@@ -247,3 +247,41 @@ async fn accounts_do_not_see_each_other() {
     let (items, _) = world.service.list(&other, None, 10, None).await.unwrap();
     assert!(items.is_empty());
 }
+
+#[tokio::test]
+async fn a_document_of_a_thousand_operations_is_stored_whole() {
+    let world = World::new().await;
+    let names: Vec<String> = (0..1200).map(|i| format!("op{i:04}")).collect();
+    let operations: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+    let id = world.import(&of(&operations)).await;
+    let mut listed = Vec::new();
+    let mut cursor = None;
+    loop {
+        let (page, next) = world.service.tools(&world.account, &id, None, 500, cursor).await.unwrap();
+        listed.extend(page.into_iter().map(|t| t.name));
+        cursor = next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(listed, names);
+    let (found, _) = world.service.tools(&world.account, &id, Some("OP0777"), 500, None).await.unwrap();
+    assert_eq!(found.len(), 1);
+}
+
+#[tokio::test]
+async fn of_two_changes_at_once_one_is_told_and_nothing_is_mixed() {
+    let world = World::new().await;
+    let id = world.import(&of(&[("a", "1")])).await;
+    let one = world.update(&id, json!({"openapi_schema": of(&[("b", "1"), ("c", "1")])}));
+    let other = world.update(&id, json!({"openapi_schema": of(&[("d", "1"), ("e", "1")])}));
+    let (one, other) = tokio::join!(one, other);
+    let now = names(&world, &id).await;
+    match (one.is_ok(), other.is_ok()) {
+        (true, false) => assert_eq!(now, ["b", "c"]),
+        (_, true) => assert_eq!(now, ["d", "e"]),
+        (false, false) => panic!("{one:?} {other:?}"),
+    }
+    world.update(&id, json!({"name": "still works"})).await.unwrap();
+    assert!(world.service.get(&world.account, &id).await.unwrap().openapi_schema.is_some());
+}

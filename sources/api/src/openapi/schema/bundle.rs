@@ -44,21 +44,42 @@ struct Node {
 }
 
 impl Schemas<'_> {
+    /// Bundles members whose shared parts have at most `max_bytes`; `None` where they have more.
+    pub(in crate::openapi) fn bundle_whole(
+        &mut self,
+        members: Map<String, Value>,
+        max_bytes: usize,
+    ) -> Result<Option<Bundle>, Reason> {
+        let roots = roots_of(&members);
+        let (nodes, cut) = self.reachable(&roots, max_bytes, false)?;
+        Ok(cut.is_empty().then(|| self.write(members, &roots, nodes, cut, false)))
+    }
+
     /// Bundles members, in at most `max_bytes` of shared parts.
     pub(in crate::openapi) fn bundle(
         &mut self,
         members: Map<String, Value>,
         max_bytes: usize,
     ) -> Result<Bundle, Reason> {
-        let mut roots = Vec::new();
-        members.values().for_each(|m| references(m, &mut roots));
+        let roots = roots_of(&members);
         let mut bare = false;
         let (mut nodes, mut cut) = self.reachable(&roots, max_bytes, bare)?;
         if !cut.is_empty() {
             bare = true;
             (nodes, cut) = self.reachable(&roots, max_bytes, bare)?;
         }
-        let mut plan = Plan::make(nodes, &roots);
+        Ok(self.write(members, &roots, nodes, cut, bare))
+    }
+
+    fn write(
+        &self,
+        members: Map<String, Value>,
+        roots: &[usize],
+        nodes: HashMap<usize, Node>,
+        cut: Vec<usize>,
+        bare: bool,
+    ) -> Bundle {
+        let mut plan = Plan::make(nodes, roots);
         let mut writer = Writer {
             parts: &self.parts,
             plan: &plan.nodes,
@@ -66,10 +87,7 @@ impl Schemas<'_> {
             seen: HashSet::new(),
             bare: false,
         };
-        let members = members
-            .into_iter()
-            .map(|(name, m)| (name, writer.write(&m, 2)))
-            .collect();
+        let members = members.into_iter().map(|(name, m)| (name, writer.write(&m, 2))).collect();
         writer.bare = bare;
         let mut defs = Map::new();
         while let Some(id) = writer.wanted.pop_front() {
@@ -80,13 +98,7 @@ impl Schemas<'_> {
         }
         let recursive = plan.nodes.drain().any(|(_, node)| node.recursive);
         let cut = cut.into_iter().map(|id| self.parts[id].name.clone()).collect();
-        Ok(Bundle {
-            members,
-            defs,
-            bare,
-            cut,
-            recursive,
-        })
+        Bundle { members, defs, bare, cut, recursive }
     }
 
     /// The parts that can be reached, nearest first, and those for which there was no room.
@@ -108,11 +120,7 @@ impl Schemas<'_> {
             if let Some(reason) = &definition.failure {
                 return Err(reason.clone());
             }
-            let own_bytes = if bare {
-                definition.bare_bytes
-            } else {
-                definition.bytes
-            };
+            let own_bytes = if bare { definition.bare_bytes } else { definition.bytes };
             if bytes + own_bytes > max_bytes || nodes.len() >= MAX_PARTS {
                 cut.push(id);
                 if cut.len() > MAX_PARTS {
@@ -127,16 +135,7 @@ impl Schemas<'_> {
             }
             bytes += own_bytes;
             queue.extend(&definition.refs);
-            nodes.insert(
-                id,
-                Node {
-                    bytes: own_bytes,
-                    height: 0,
-                    definition,
-                    uses: 0,
-                    recursive: false,
-                },
-            );
+            nodes.insert(id, Node { bytes: own_bytes, height: 0, definition, uses: 0, recursive: false });
         }
         Ok((nodes, cut))
     }
@@ -240,9 +239,7 @@ fn mark_recursive(nodes: &mut HashMap<usize, Node>, order: &[usize]) {
                 }
             }
         }
-        let to_itself = nodes
-            .get(start)
-            .is_some_and(|n| n.definition.refs.contains(start));
+        let to_itself = nodes.get(start).is_some_and(|n| n.definition.refs.contains(start));
         if component.len() > 1 || to_itself {
             for id in component {
                 if let Some(node) = nodes.get_mut(&id) {
@@ -269,13 +266,9 @@ impl Writer<'_> {
             Value::Object(map) => match part_number(map) {
                 Some(id) => self.write_reference(id, map, depth),
                 None => {
-                    let kept = map
-                        .iter()
-                        .filter(|(key, value)| !self.bare || !describes(key, value));
+                    let kept = map.iter().filter(|(key, value)| !self.bare || !describes(key, value));
                     let kept: Vec<_> = kept.collect();
-                    kept.into_iter()
-                        .map(|(k, v)| (k.clone(), self.write(v, depth + 1)))
-                        .collect()
+                    kept.into_iter().map(|(k, v)| (k.clone(), self.write(v, depth + 1))).collect()
                 }
             },
             Value::Array(list) => list.iter().map(|v| self.write(v, depth + 1)).collect(),
@@ -285,9 +278,7 @@ impl Writer<'_> {
 
     fn write_reference(&mut self, id: usize, map: &Map<String, Value>, depth: usize) -> Value {
         let beside = map.iter().filter(|(key, _)| *key != "$ref");
-        let beside: Map<String, Value> = beside
-            .map(|(k, v)| (k.clone(), self.write(v, depth + 1)))
-            .collect();
+        let beside: Map<String, Value> = beside.map(|(k, v)| (k.clone(), self.write(v, depth + 1))).collect();
         let Some(node) = self.plan.get(&id) else {
             return self.stub(id, beside);
         };
@@ -328,6 +319,12 @@ fn clashes(value: &Value, beside: &Map<String, Value>) -> bool {
     let own = value.as_object();
     let clashing = |key: &String| !is_annotation(key) && own.is_none_or(|own| own.contains_key(key));
     beside.keys().any(clashing)
+}
+
+fn roots_of(members: &Map<String, Value>) -> Vec<usize> {
+    let mut roots = Vec::new();
+    members.values().for_each(|m| references(m, &mut roots));
+    roots
 }
 
 fn references(value: &Value, found: &mut Vec<usize>) {

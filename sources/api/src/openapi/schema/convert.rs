@@ -216,11 +216,7 @@ impl<'d> Schemas<'d> {
             draft.warn(WarningCode::KeywordIgnored, at, "`properties` is not an object and is ignored.");
             return;
         };
-        let required = map
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
+        let required = map.get("required").and_then(Value::as_array).into_iter().flatten();
         let required: HashSet<&str> = required.filter_map(Value::as_str).collect();
         let mut converted = Map::with_capacity(properties.len());
         for (name, schema) in properties {

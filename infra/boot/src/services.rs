@@ -202,6 +202,7 @@ fn mcp(
         stdio: stdio.clone(),
         stdio_policy: config.stdio.clone(),
         clock: clock.clone(),
+        listen: true,
     });
     let told = servers.clone();
     stdio.on_change(Arc::new(move |account, id| told.tools_changed(account, id)));

@@ -161,3 +161,15 @@ async fn many_calls_at_once_are_all_answered() {
         assert_eq!(text(&output.unwrap()), i.to_string());
     }
 }
+
+#[tokio::test]
+async fn a_change_told_between_calls_refreshes_the_catalog() {
+    for era in ["legacy", "modern"] {
+        let (house, _http, server) = start(&["--era", era]).await;
+        let names = async || house.descriptions(&server.id).await.into_iter().map(|(name, _)| name);
+        assert!(!names().await.any(|name| name == "added_later"));
+        // The stream of changes is opened in the background: the change is told once somebody listens.
+        house.call(&server.id, "change", json!({})).await.unwrap();
+        until("the new tool is listed", async || names().await.any(|name| name == "added_later")).await;
+    }
+}

@@ -1,6 +1,6 @@
 //! A request and its answer, in one piece or out of a stream that may break and be taken up again.
 
-use super::wire::{Asked, Reply, Wire};
+use super::wire::{Asked, MAX_STREAM, Reply, Wire};
 use crate::client::{
     MAX_MESSAGE,
     call::Watch,
@@ -48,7 +48,7 @@ impl Exchange<'_> {
         let mut headers = self.headers.clone();
         headers.extend(extra);
         let mut guard = GiveUp::new(&self, id, method);
-        let response = self.wire.post(&request, headers, LONGEST_WAIT).await;
+        let response = self.wire.post(&request, headers, LONGEST_WAIT, MAX_STREAM).await;
         let result = match response {
             Ok(response) => {
                 let head = response.headers().clone();
@@ -152,16 +152,16 @@ impl Exchange<'_> {
         None
     }
 
-    /// Sends a message that nobody waits for.
     fn tell(&self, message: Value) {
         tell(self.wire, self.headers.clone(), message);
     }
 }
 
-fn tell(wire: &Arc<Wire>, headers: HeaderMap, message: Value) {
+/// Sends a message that nobody waits for.
+pub(super) fn tell(wire: &Arc<Wire>, headers: HeaderMap, message: Value) {
     let wire = Arc::clone(wire);
     tokio::spawn(async move {
-        let sent = tokio::time::timeout(ASIDE, wire.post(&message, headers, ASIDE)).await;
+        let sent = tokio::time::timeout(ASIDE, wire.post(&message, headers, ASIDE, MAX_STREAM)).await;
         if let Ok(Err(error)) = sent {
             tracing::debug!(%error, "a message that nobody waits for was not taken");
         }

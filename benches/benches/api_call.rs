@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p benches --bench api_call`
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people, which ends when it cannot go on")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people that ends when it fails")]
 
 use axum::{Router, routing::get};
 use domain::{

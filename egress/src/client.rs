@@ -4,6 +4,7 @@
 //! proxies from the environment and without its own redirects.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -94,6 +95,18 @@ impl Client {
         self.check_url(url)?;
         let policy = self.policy().clone();
         self.shared.settings.built(&self.shared.lent, || redirect::within_origin(policy.clone()))
+    }
+
+    /// The allowed addresses of a host, for a protocol other than HTTP. Whoever connects must connect to one of
+    /// these and to nothing else: a second look-up may give another answer. The caller bounds the time.
+    ///
+    /// # Errors
+    /// When the name does not resolve, or leads to forbidden addresses only.
+    pub async fn resolve(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, EgressError> {
+        let ClientBuilder { policy, resolver, .. } = &self.shared.settings;
+        let guard = GuardedResolver { policy: policy.clone(), inner: Arc::clone(resolver) };
+        let found = guard.addresses(host).await?;
+        Ok(found.into_iter().map(|address| SocketAddr::new(address, port)).collect())
     }
 
     pub(crate) fn own(&self) -> Result<reqwest::Client, EgressError> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use reqwest::dns::{Addrs, Name, Resolving as ReqwestResolving};
-use url::Url;
+use url::{Host, Url};
 
 use crate::error::{Blocked, EgressError};
 use crate::policy::Policy;
@@ -77,6 +77,28 @@ impl reqwest::dns::Resolve for GuardedResolver {
 }
 
 impl GuardedResolver {
+    /// The allowed addresses of a host that may also be written as an address.
+    pub(crate) async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, EgressError> {
+        let dns = |reason: String| EgressError::Dns { host: host.to_owned(), reason };
+        let written = match Host::parse(host).map_err(|error| dns(error.to_string()))? {
+            Host::Domain(name) => literal(&Host::Domain(name.as_str())),
+            Host::Ipv4(address) => Some(address.into()),
+            Host::Ipv6(address) => Some(address.into()),
+        };
+        let mut found = match written {
+            Some(address) => vec![address],
+            None => self.inner.resolve(host).await.map_err(|error| dns(error.to_string()))?,
+        };
+        found.truncate(MAX_ADDRESSES);
+        let refusal = found.iter().find_map(|address| self.policy.check(*address).err());
+        found.retain(|address| self.policy.check(*address).is_ok());
+        match refusal {
+            _ if !found.is_empty() => Ok(found),
+            Some(refusal) => Err(Blocked::new(host, &refusal).into()),
+            None => Err(dns("it has no address".to_owned())),
+        }
+    }
+
     fn refuse(&self, host: &str, found: &[IpAddr]) -> Box<dyn std::error::Error + Send + Sync> {
         let refusal = found.iter().find_map(|a| self.policy.check(*a).err());
         match refusal {

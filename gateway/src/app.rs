@@ -9,8 +9,10 @@ use axum::Router;
 use boot::{Config, Services};
 use domain::AccountId;
 use fn_api_tools::ApiToolsState;
-use fn_apps::{AppsState, DeclaredField};
+use fn_apps::{AppsState, DeclaredField, StudioState};
 use fn_assembly::{AssemblyState, Description};
+use fn_debugger::DebuggerState;
+use fn_mcp_tools::McpToolsState;
 use secrecy::SecretString;
 use utoipa::openapi::{
     Info, OpenApi, Paths,
@@ -63,7 +65,13 @@ fn router(services: &Services) -> anyhow::Result<Router> {
     let functions = OpenApiRouter::with_openapi(base())
         .merge(fn_assembly::router(assembly_state(services, description.clone())))
         .merge(fn_api_tools::router(ApiToolsState { service: services.api_tools.clone() }))
+        .merge(fn_mcp_tools::router(McpToolsState {
+            servers: services.mcp_servers.clone(),
+            assembler: services.assembler.clone(),
+        }))
         .merge(fn_apps::router(apps_state(services)))
+        .merge(fn_apps::studio_router(studio_state(services)))
+        .merge(fn_debugger::router(DebuggerState { chat: services.studio.chat.clone() }))
         .merge(local_routes::router(services));
     let (router, api) = functions.split_for_parts();
     description.set(description_of(&api)?);
@@ -90,6 +98,16 @@ fn apps_state(services: &Services) -> AppsState {
             let field = |f: &providers::runtime::Param| DeclaredField { name: f.name, required: f.required };
             Some(fields.iter().map(field).collect())
         },
+    }
+}
+
+fn studio_state(services: &Services) -> StudioState {
+    StudioState {
+        apps: services.studio.apps.clone(),
+        models: services.studio.models.clone(),
+        knowledge: services.studio.knowledge.clone(),
+        keys: services.keys.clone(),
+        blobs: services.blobs.clone(),
     }
 }
 

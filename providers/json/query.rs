@@ -40,7 +40,7 @@ impl CallTool for Query {
 }
 
 fn run(args: QueryArgs) -> Result<ToolOutput, ToolError> {
-    let data = document(args.data)?;
+    let data = shared::document("data", args.data)?;
     shared::check_shape(&args.expression).map_err(|message| invalid_argument("expression", message))?;
     let expression = jmespath::compile(&args.expression).map_err(|error| wrong(&error))?;
     let data = Variable::try_from(data).map_err(ToolError::internal)?;
@@ -60,15 +60,6 @@ fn run(args: QueryArgs) -> Result<ToolOutput, ToolError> {
         .ok_or(ToolError::TooLarge { what: "the result".to_owned(), limit: LARGEST as u64 })?;
     let result: Value = serde_json::from_str(&text).map_err(ToolError::internal)?;
     Ok(ToolOutput::structured(text, json!({ "result": result })))
-}
-
-/// A model may send the document as it is or quoted as a text.
-fn document(data: Value) -> Result<Value, ToolError> {
-    match data {
-        Value::String(text) if text.trim_start().starts_with(['{', '[', '"']) => serde_json::from_str(&text)
-            .map_err(|error| invalid_argument("data", format!("is a text, but not of JSON: {error}"))),
-        other => Ok(other),
-    }
 }
 
 fn wrong(error: &JmespathError) -> ToolError {

@@ -2,18 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use regex::{Captures, Regex, RegexBuilder};
+use regex::{Captures, Regex};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::ExtractParams;
+use super::shared::{Flags, compile};
 use crate::contract::{
     BuildError, CallContext, CallTool, ToolDeps, ToolError, ToolOutput, compute, invalid_argument,
 };
 
-/// The largest compiled pattern, in bytes.
-const PATTERN_SIZE: usize = 1024 * 1024;
 /// How long a search may take: each match is found in linear time, all of them in quadratic.
 const TIME: Duration = Duration::from_secs(2);
 /// The most text that matches may hold together, in bytes.
@@ -67,7 +66,12 @@ impl CallTool for Extract {
 }
 
 fn run(args: &ExtractArgs) -> Result<ToolOutput, ToolError> {
-    let regex = compile(args).map_err(|message| invalid_argument("pattern", message))?;
+    let flags = Flags {
+        ignore_case: args.ignore_case,
+        multi_line: args.multi_line,
+        dot_matches_newline: args.dot_matches_newline,
+    };
+    let regex = compile(&args.pattern, flags).map_err(|message| invalid_argument("pattern", message))?;
     let until = Instant::now() + TIME;
     let mut found = Found::default();
     for captures in regex.captures_iter(&args.text) {
@@ -78,23 +82,6 @@ fn run(args: &ExtractArgs) -> Result<ToolOutput, ToolError> {
         found.add(&regex, &captures, &args.text);
     }
     Ok(found.output())
-}
-
-fn compile(args: &ExtractArgs) -> Result<Regex, String> {
-    RegexBuilder::new(&args.pattern)
-        .case_insensitive(args.ignore_case)
-        .multi_line(args.multi_line)
-        .dot_matches_new_line(args.dot_matches_newline)
-        .size_limit(PATTERN_SIZE)
-        .dfa_size_limit(PATTERN_SIZE)
-        .nest_limit(50)
-        .build()
-        .map_err(|error| match error {
-            regex::Error::CompiledTooBig(_) => {
-                "is too large once compiled: use smaller repetitions".to_owned()
-            }
-            other => format!("is not a regular expression: {other}"),
-        })
 }
 
 #[derive(Default)]

@@ -15,6 +15,7 @@ use crate::contract::{
     BuildError, CallContext, CallTool, ToolDeps, ToolError, ToolOutput, compute, invalid_argument,
     request_failed,
 };
+use crate::reading::Part;
 
 /// The most that is read of a page, in bytes after decompression.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -112,11 +113,7 @@ fn parse(text: &str) -> Result<Url, ToolError> {
 
 /// The part that was asked for, and how to read on.
 fn part(page: &Page, start: u32, most: u32) -> ToolOutput {
-    let total = page.text.chars().count();
-    let (start, most) = (start as usize, most as usize);
-    let text: String = page.text.chars().skip(start).take(most).collect();
-    let next = start.saturating_add(most);
-    let next = (next < total).then_some(next);
+    let Part { text, total, next } = Part::of(&page.text, start, most);
     let title = page
         .title
         .as_deref()

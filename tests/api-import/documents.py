@@ -59,12 +59,22 @@ def local(document: Any, reference: str) -> dict[str, Any]:
 
 
 def for_the_judge(document: Any) -> Any:
-    """A copy without security: several schemes at once cannot be met by one header, and credentials are
-    tested apart."""
+    """A copy that the judge can use: without security, since several schemes at once cannot be met by one
+    header, and credentials are tested apart; and, in Swagger 2.0, with the JSON that everybody understands
+    where a body is declared and no media type is, since the judge takes that as "no body at all"."""
     copy = json.loads(json.dumps(document, default=str))
     copy.pop("security", None)
     for item in (copy.get("paths") or {}).values():
         for operation in item.values() if isinstance(item, dict) else []:
             if isinstance(operation, dict):
                 operation.pop("security", None)
+                if "swagger" in copy and not (operation.get("consumes") or copy.get("consumes")):
+                    if not has_form(copy, item, operation):
+                        operation["consumes"] = ["application/json"]
     return copy
+
+
+def has_form(document: Any, item: dict[str, Any], operation: dict[str, Any]) -> bool:
+    parameters = (item.get("parameters") or []) + (operation.get("parameters") or [])
+    resolved = [local(document, p["$ref"]) if "$ref" in p else p for p in parameters if isinstance(p, dict)]
+    return any(p.get("in") == "formData" for p in resolved)

@@ -202,6 +202,9 @@ def from_pattern(pattern: str, least: int, most: int | None) -> str | None:
     try:
         compiled = re.compile(pattern)
     except re.error:
+        # Flags in the middle are other languages' way to write what the whole may as well be.
+        if "(?i)" in pattern:
+            return from_pattern(pattern.replace("(?i)", ""), least, most)
         return None
     fits = lambda t: compiled.search(t) and least <= len(t) and (most is None or len(t) <= most)
     length = max(least, 4)

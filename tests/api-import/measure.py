@@ -68,10 +68,11 @@ async def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         for path in corpus(args, Path(scratch)):
             await measure_document(path, Path(scratch), prism, subjects, scores)
+            result = {name: summary(score) for name, score in scores.items()}
+            failures = {name: score.failures for name, score in scores.items()}
+            Path(args.out).write_text(json.dumps({"scores": result, "failures": failures}, indent=1))
     for subject in subjects:
         await subject.end()
-    result = {name: summary(score) for name, score in scores.items()}
-    Path(args.out).write_text(json.dumps({"scores": result, "failures": {n: s.failures for n, s in scores.items()}}, indent=1))
     print(json.dumps(result, indent=1))
     return verdict(result, args)
 

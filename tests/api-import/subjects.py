@@ -6,8 +6,10 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Awaitable, Callable
+from urllib.parse import quote
 
 import aiohttp
+import yarl
 
 
 @dataclass
@@ -58,8 +60,6 @@ class Haft:
             cursor = f"&cursor={page['next_cursor']}"
 
     def _tool(self, item: dict[str, Any]) -> Tool:
-        from urllib.parse import quote
-
         path = f"/api-tools/{self.id}/tools/{quote(item['name'], safe='')}/debug"
 
         async def call(arguments: dict[str, Any]) -> str | None:
@@ -78,8 +78,6 @@ class Haft:
         await self.session.close()
 
     async def _ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        import yarl
-
         async with self.session.request(method, yarl.URL(self.url + path, encoded=True), json=body) as answer:
             text = await answer.text()
             try:
@@ -108,7 +106,7 @@ class FastMcp:
     name = "fastmcp"
 
     async def open(self, document: Path, server: str) -> dict[tuple[str, str], Tool]:
-        import httpx
+        import httpx2 as httpx
         from fastmcp import Client, FastMCP
 
         from documents import parsed

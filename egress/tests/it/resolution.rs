@@ -103,3 +103,26 @@ async fn the_last_net_has_no_hole_of_its_own() {
     }
     assert!(names.asked().is_empty());
 }
+
+#[tokio::test]
+async fn addresses_for_another_protocol_pass_the_same_judgement() {
+    let names = Names::default()
+        .with("both.example", &[&[INSIDE, OUTSIDE, "10.0.0.1"]])
+        .with("trap.example", &[&[INSIDE]]);
+    let client = names.client(OUTSIDE);
+    let found = client.resolve("both.example", 465).await.unwrap();
+    assert_eq!(found, [format!("{OUTSIDE}:465").parse().unwrap()]);
+    assert_eq!(client.resolve(OUTSIDE, 25).await.unwrap(), [format!("{OUTSIDE}:25").parse().unwrap()]);
+    for (host, code) in [
+        ("trap.example", "blocked"),
+        (INSIDE, "blocked"),
+        ("0x7f000001", "blocked"),
+        ("localhost", "blocked"),
+        ("[::1]", "blocked"),
+        ("unknown.example", "dns"),
+        ("a b", "dns"),
+    ] {
+        assert_eq!(client.resolve(host, 25).await.unwrap_err().code(), code, "{host}");
+    }
+    assert_eq!(names.asked(), ["both.example", "trap.example", "unknown.example"]);
+}

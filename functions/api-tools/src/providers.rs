@@ -11,7 +11,7 @@ use source_api::service::{DocumentInput, Imported, Importer, ProviderInput, Prov
 
 /// Compiles a document and tells what would become of it. Nothing is stored.
 #[utoipa::path(post, path = "/api-tools/validate-openapi-schema", tag = "api-tools",
-    request_body = DocumentInput,
+    operation_id = "validate_api_document", request_body = DocumentInput,
     responses((status = 200, description = "What would become of it", body = Validated), Refusals))]
 pub(crate) async fn validate(
     principal: Principal,
@@ -26,7 +26,7 @@ pub(crate) async fn validate(
 }
 
 /// Lists imported APIs, oldest first.
-#[utoipa::path(get, path = "/api-tools", tag = "api-tools", params(ListQuery),
+#[utoipa::path(get, path = "/api-tools", tag = "api-tools", operation_id = "list_apis", params(ListQuery),
     responses((status = 200, description = "The APIs", body = List<ProviderView>), Refusals))]
 pub(crate) async fn list(
     principal: Principal,
@@ -40,7 +40,8 @@ pub(crate) async fn list(
 
 /// Imports a document: each operation becomes a tool, or the report says why not. Giving `credentials` takes
 /// role admin.
-#[utoipa::path(post, path = "/api-tools", tag = "api-tools", request_body = ProviderInput,
+#[utoipa::path(post, path = "/api-tools", tag = "api-tools", operation_id = "import_api",
+    request_body = ProviderInput,
     responses((status = 201, description = "Imported", body = Imported), Refusals))]
 pub(crate) async fn create(
     principal: Principal,
@@ -54,7 +55,7 @@ pub(crate) async fn create(
 }
 
 /// One imported API, with its document.
-#[utoipa::path(get, path = "/api-tools/{id}", tag = "api-tools",
+#[utoipa::path(get, path = "/api-tools/{id}", tag = "api-tools", operation_id = "get_api",
     params(("id" = String, Path, description = "The API's id")),
     responses((status = 200, description = "The API", body = ProviderView), Refusals))]
 pub(crate) async fn get(
@@ -67,7 +68,8 @@ pub(crate) async fn get(
 
 /// Changes an imported API. What is left out stays; another document becomes the next revision, swapped in at
 /// once, and the answer tells what it added, removed and altered. Giving `credentials` takes role admin.
-#[utoipa::path(put, path = "/api-tools/{id}", tag = "api-tools", request_body = ProviderInput,
+#[utoipa::path(put, path = "/api-tools/{id}", tag = "api-tools", operation_id = "update_api",
+    request_body = ProviderInput,
     params(("id" = String, Path, description = "The API's id")),
     responses((status = 200, description = "Changed", body = Imported), Refusals))]
 pub(crate) async fn put(
@@ -82,7 +84,7 @@ pub(crate) async fn put(
 }
 
 /// Deletes an imported API with its tools and credentials.
-#[utoipa::path(delete, path = "/api-tools/{id}", tag = "api-tools",
+#[utoipa::path(delete, path = "/api-tools/{id}", tag = "api-tools", operation_id = "delete_api",
     params(("id" = String, Path, description = "The API's id")),
     responses((status = 204, description = "Deleted"), Refusals))]
 pub(crate) async fn delete(

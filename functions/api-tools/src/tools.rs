@@ -10,7 +10,7 @@ use http_kit::{ApiError, JsonBody, List, ListQuery, Principal, Refusals};
 use source_api::service::{ToolPatch, ToolView};
 
 /// Lists the tools of an API by name.
-#[utoipa::path(get, path = "/api-tools/{id}/tools", tag = "api-tools",
+#[utoipa::path(get, path = "/api-tools/{id}/tools", tag = "api-tools", operation_id = "list_api_tools",
     params(("id" = String, Path, description = "The API's id"), ListQuery),
     responses((status = 200, description = "Its tools", body = List<ToolView>), Refusals))]
 pub(crate) async fn list(
@@ -26,7 +26,7 @@ pub(crate) async fn list(
 }
 
 /// One tool of an API.
-#[utoipa::path(get, path = "/api-tools/{id}/tools/{name}", tag = "api-tools",
+#[utoipa::path(get, path = "/api-tools/{id}/tools/{name}", tag = "api-tools", operation_id = "get_api_tool",
     params(
         ("id" = String, Path, description = "The API's id"),
         ("name" = String, Path, description = "The tool's id: its operationId")
@@ -41,7 +41,8 @@ pub(crate) async fn get(
 }
 
 /// Switches a tool on or off, renames it, or sets its limits.
-#[utoipa::path(patch, path = "/api-tools/{id}/tools/{name}", tag = "api-tools", request_body = ToolPatch,
+#[utoipa::path(patch, path = "/api-tools/{id}/tools/{name}", tag = "api-tools",
+    operation_id = "patch_api_tool", request_body = ToolPatch,
     params(
         ("id" = String, Path, description = "The API's id"),
         ("name" = String, Path, description = "The tool's id: its operationId")

@@ -12,7 +12,7 @@ pub(crate) fn refusal(error: ServerError) -> ApiError {
             ApiError::unprocessable("invalid_body", detail).with_violations(violations)
         }
         ServerError::NotAllowed(reason) => ApiError::forbidden("stdio_not_allowed", reason),
-        ServerError::Discovery(error) => discovery(error, detail),
+        ServerError::Discovery(error) => discovery(error, &detail),
         ServerError::Disabled(_) => ApiError::conflict("disabled", detail),
         ServerError::ToolNotFound { .. } => {
             ApiError::new(http_kit::StatusCode::NOT_FOUND, "not_found", detail)
@@ -26,7 +26,7 @@ pub(crate) fn refusal(error: ServerError) -> ApiError {
 }
 
 /// The server did not answer as it should: the statuses are those of a call.
-fn discovery(error: CallError, detail: String) -> ApiError {
+fn discovery(error: CallError, detail: &str) -> ApiError {
     let mut refusal = ApiError::from(ToolError::from(error));
     if refusal.status != http_kit::StatusCode::INTERNAL_SERVER_ERROR {
         refusal.detail = format!("{detail}. Nothing was saved");

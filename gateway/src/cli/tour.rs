@@ -103,14 +103,13 @@ fn text(assembled: &Value, assembly_ms: f64, calls: &[Value]) -> String {
     };
     let header = ["TOOL", "KIND", "ARGUMENTS", "", "TIME", "RESULT"];
     let calls = table(header, calls.iter().map(row).collect(), "nothing was assembled");
-    let problems: String = assembled["problems"]
-        .as_array()
-        .into_iter()
-        .flatten()
+    let problems = assembled["problems"].as_array().into_iter().flatten();
+    let problems = problems
         .map(|problem| {
             format!("\nproblem with reference {}: {}", problem["index"], field(problem, "message"))
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let count = assembled["tools"].as_array().map_or(0, Vec::len);
     format!(
         "assembled {count} tools of three kinds in {assembly_ms} ms, and called each:\n\n{calls}{problems}"

@@ -1,4 +1,4 @@
-//! Bounds around JMESPath: the library has none of its own.
+//! Documents as models send them, and bounds around JMESPath: the library has none of its own.
 //!
 //! An expression can only make data larger by lists and hashes that repeat it (`[@, @]`), and doubling it a
 //! hundred times fits in a line. [`check_growth`] sees before evaluation by how much; [`to_json`] bounds the rest.
@@ -7,6 +7,9 @@ use std::io::{self, Write};
 
 use jmespath::Variable;
 use jmespath::ast::Ast;
+use serde_json::Value;
+
+use crate::contract::{ToolError, invalid_argument};
 
 /// By how much an expression may make the data larger.
 const MOST_GROWTH: u64 = 2_000;
@@ -17,6 +20,15 @@ const MOST_WEIGHT: u64 = 4_000_000;
 const DEEPEST: usize = 32;
 /// The most parts an expression may have, joined by dots, pipes and the like.
 const MOST_PARTS: usize = 100;
+
+/// The document of an argument: a model may send it as it is, or quoted as a text.
+pub(super) fn document(argument: &str, data: Value) -> Result<Value, ToolError> {
+    match data {
+        Value::String(text) if text.trim_start().starts_with(['{', '[', '"']) => serde_json::from_str(&text)
+            .map_err(|error| invalid_argument(argument, format!("is a text, but not of JSON: {error}"))),
+        other => Ok(other),
+    }
+}
 
 /// Refuses expressions that the library's recursion would not survive.
 pub(super) fn check_shape(expression: &str) -> Result<(), String> {

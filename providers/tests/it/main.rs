@@ -3,8 +3,16 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers end the test")]
 
 mod catalogue;
+mod docs;
+mod documents;
+mod drawings;
+mod examples;
 mod golden;
+mod mail;
+mod registry;
+mod services;
 mod source;
+mod stand_in;
 mod support;
 mod tools;
 mod web;

@@ -70,7 +70,7 @@ async fn every_tool_refuses_arguments_that_it_does_not_know() {
     for (provider, spec) in catalogue::specs() {
         let path = format!("{provider}/{}", spec.name);
         let tool = source()
-            .resolve(&[reference(&path, json!({}))], &account_context("alice"))
+            .resolve(&[reference(&path, crate::examples::of(&path).params)], &account_context("alice"))
             .await
             .remove(0)
             .unwrap();
@@ -107,6 +107,9 @@ fn table() -> Vec<(&'static str, Value, Expect)> {
     table.extend(calculator());
     table.extend(query());
     table.extend(extract());
+    table.extend(texts());
+    table.extend(data());
+    table.extend(statistics());
     table
 }
 
@@ -244,5 +247,161 @@ fn extract() -> Vec<(&'static str, Value, Expect)> {
         (path, json!({"text": "abc", "pattern": r"\w{1000}{1000}"}), Refused("/pattern", "too large")),
         (path, json!({"text": "abc", "pattern": "b", "limit": "many"}), Refused("/limit", "invalid type")),
         (path, json!({"text": "a".repeat(400_000), "pattern": ".*[^A-Z]|[A-Z]"}), Ok_("aaa", vec![])),
+    ]
+}
+
+fn texts() -> Vec<(&'static str, Value, Expect)> {
+    let (replace, count, compare, encode) = ("text/replace", "text/count", "text/compare", "text/encode");
+    let coded = |text: &str, encoding: &str, decode: bool| json!({"text": text, "encoding": encoding, "decode": decode});
+    vec![
+        (
+            replace,
+            json!({"text": "2026-12-01, 2027-01-02", "pattern": r"(\d+)-(\d+)-(?P<day>\d+)", "replacement": "${day}.$2.$1"}),
+            Ok_("01.12.2026, 02.01.2027", vec![("/count", json!(2))]),
+        ),
+        (
+            replace,
+            json!({"text": "a.b.c", "pattern": ".", "replacement": "$1", "plain": true}),
+            Ok_("a$1b$1c", vec![]),
+        ),
+        (replace, json!({"text": "abc", "pattern": "x*", "replacement": "-"}), Ok_("-a-b-c-", vec![])),
+        (
+            replace,
+            json!({"text": "abc", "pattern": "(", "replacement": ""}),
+            Refused("/pattern", "unclosed group"),
+        ),
+        (
+            count,
+            json!({"text": "你好，world! It's\na well-known fact.", "occurrences_of": "l"}),
+            Ok_(
+                "`l` occurs 3 times",
+                vec![
+                    ("/characters", json!(35)),
+                    ("/words", json!(7)),
+                    ("/chinese_characters", json!(2)),
+                    ("/lines", json!(2)),
+                    ("/bytes", json!(41)),
+                ],
+            ),
+        ),
+        (
+            count,
+            json!({"text": ""}),
+            Ok_("0 characters", vec![("/words", json!(0)), ("/occurrences", Value::Null)]),
+        ),
+        (
+            compare,
+            json!({"before": "a\nb\nc\n", "after": "a\nB\nc\nd\n"}),
+            Ok_("-b\n+B\n c\n+d", vec![("/added", json!(2)), ("/removed", json!(1))]),
+        ),
+        (compare, json!({"before": "x", "after": "x"}), Ok_("the same", vec![("/diff", json!(""))])),
+        (encode, coded("鱼 & chips", "url", false), Ok_("%E9%B1%BC%20%26%20chips", vec![])),
+        (encode, coded("%E9%B1%BC%20%26%20chips", "url", true), Ok_("鱼 & chips", vec![])),
+        (encode, coded("鱼", "base64", false), Ok_("6bG8", vec![])),
+        (encode, coded("6b\nG8", "base64", true), Ok_("鱼", vec![])),
+        (encode, coded("_-8", "base64url", true), Failed("is no text")),
+        (encode, coded("a?>", "base64url", false), Ok_("YT8-", vec![])),
+        (encode, coded("鱼", "hex", false), Ok_("e9b1bc", vec![])),
+        (encode, coded("e9b1b", "hex", true), Failed("cannot be decoded")),
+        (
+            encode,
+            coded("<a href=\"x\">'&'</a>", "html", false),
+            Ok_("&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;", vec![]),
+        ),
+        (encode, coded("&lt;&#x9c7c;&#39;&nope; &amp", "html", true), Ok_("<鱼'&nope; &amp", vec![])),
+        (
+            encode,
+            coded("abc", "sha256", false),
+            Ok_("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", vec![]),
+        ),
+        (encode, coded("x", "sha256", true), Failed("a digest keeps nothing")),
+        (encode, coded("x", "rot13", false), Refused("/encoding", "unknown variant")),
+    ]
+}
+
+fn data() -> Vec<(&'static str, Value, Expect)> {
+    let (validate, convert) = ("json/validate", "json/convert");
+    let schema = json!({"type": "object", "required": ["age"], "properties": {"age": {"type": "integer"}}});
+    let change = |text: &str, from: &str, to: &str| json!({"text": text, "from": from, "to": to});
+    vec![
+        (
+            validate,
+            json!({"data": {"age": 3}, "schema": schema}),
+            Ok_("meets the schema", vec![("/valid", json!(true))]),
+        ),
+        (
+            validate,
+            json!({"data": "{\"age\": \"x\"}", "schema": schema}),
+            Ok_("- /age: ", vec![("/valid", json!(false)), ("/violations/0/path", json!("/age"))]),
+        ),
+        (validate, json!({"data": 1, "schema": {"type": "nothing"}}), Refused("/schema", "cannot be used")),
+        (
+            validate,
+            json!({"data": 1, "schema": {"$ref": "https://example.com/s"}}),
+            Refused("/schema", "cannot be used"),
+        ),
+        (validate, json!({"data": 1, "schema": 5}), Refused("/schema", "must be an object")),
+        (convert, change("a: [1, x]\n", "yaml", "json"), Ok_("[\n    1,\n    \"x\"\n  ]", vec![])),
+        (
+            convert,
+            change("[{\"b\": 1, \"a\": \"x,y\"}, {\"c\": {\"d\": null}}]", "json", "csv"),
+            Ok_("b,a,c\n1,\"x,y\",\n,,\"{\"\"d\"\":null}\"\n", vec![]),
+        ),
+        (convert, change("\u{feff}名,数\n鱼,2\n", "csv", "json"), Ok_("\"名\": \"鱼\"", vec![])),
+        (convert, change("a,b\n1\n", "csv", "json"), Refused("/text", "is not CSV")),
+        (convert, change("a: &x [*x]\n", "yaml", "json"), Refused("/text", "is not YAML")),
+        (convert, change("{", "json", "yaml"), Refused("/text", "is not JSON")),
+        (convert, change("[1]", "json", "csv"), Failed("something in this list is none")),
+        (convert, change("{\"a\": {\"b\": [1]}}", "json", "yaml"), Ok_("a:\n  b:\n", vec![])),
+    ]
+}
+
+fn statistics() -> Vec<(&'static str, Value, Expect)> {
+    let path = "calculator/statistics";
+    vec![
+        (
+            path,
+            json!({"numbers": [2, 4, 4, 4, 5, 5, 7, 9]}),
+            Ok_(
+                "mean: 5.0",
+                vec![
+                    ("/count", json!(8)),
+                    ("/population_deviation", json!(2.0)),
+                    ("/median", json!(4.5)),
+                    ("/lower_quartile", json!(4.0)),
+                    ("/upper_quartile", json!(5.5)),
+                    ("/sum", json!(40.0)),
+                ],
+            ),
+        ),
+        (
+            path,
+            json!({"numbers": [1, 2, 3], "other": [5, 7, 9]}),
+            Ok_(
+                "together",
+                vec![
+                    ("/together/slope", json!(2.0)),
+                    ("/together/intercept", json!(3.0)),
+                    ("/together/correlation", json!(1.0)),
+                ],
+            ),
+        ),
+        (
+            path,
+            json!({"numbers": [1e9, 1_000_000_001.0]}),
+            Ok_("count: 2", vec![("/population_deviation", json!(0.5))]),
+        ),
+        (
+            path,
+            json!({"numbers": [5]}),
+            Ok_("count: 1", vec![("/sample_deviation", Value::Null), ("/median", json!(5.0))]),
+        ),
+        (
+            path,
+            json!({"numbers": [5, 5], "other": [1, 2]}),
+            Ok_("together", vec![("/together/slope", Value::Null)]),
+        ),
+        (path, json!({"numbers": []}), Refused("/numbers", "is empty")),
+        (path, json!({"numbers": [1, 2], "other": [1]}), Refused("/other", "as many")),
     ]
 }

@@ -1,10 +1,8 @@
 //! From the bytes of an answer to readable text. Opens no connection.
 
-mod charset;
-mod depth;
-mod html;
-
 use url::Url;
+
+use crate::reading::{charset, html};
 
 /// What a server sent.
 pub(super) struct Answer {

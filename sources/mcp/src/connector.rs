@@ -125,8 +125,24 @@ impl Connector {
         outcome
     }
 
-    /// Any request, whether or not the server is thought to be down.
-    pub(crate) async fn request(
+    /// A request without effects, whether or not the server is thought to be down. When the connection breaks,
+    /// it is sent once more: a connection that was kept may have been closed by the server meanwhile.
+    pub(crate) async fn ask(
+        &self,
+        target: &Target,
+        method: &str,
+        params: Value,
+        options: &CallOptions,
+    ) -> Result<Reply, CallError> {
+        match self.request(target, method, params.clone(), &[], options).await {
+            Err(CallError::Unreachable { sent: true, .. }) => {
+                self.request(target, method, params, &[], options).await
+            }
+            other => other,
+        }
+    }
+
+    async fn request(
         &self,
         target: &Target,
         method: &str,

@@ -50,7 +50,7 @@ pub(crate) async fn discover(
             Some(cursor) => json!({"cursor": cursor}),
             None => json!({}),
         };
-        let reply = connector.request(target, "tools/list", params, &[], &options).await?;
+        let reply = connector.ask(target, "tools/list", params, &options).await?;
         (list.found.era, list.found.server) = (reply.era, reply.server.or(list.found.server.take()));
         let next = list.take_page(reply.result)?;
         let Some(next) = next else { break };

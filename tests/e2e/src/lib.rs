@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Tests speak HTTP and nothing else; what HTTP cannot make (a second account) comes from the services behind it.
-#![expect(clippy::expect_used, reason = "a harness that cannot go on fails its test")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a harness that cannot go on fails its test")]
 
 use apps::keys::NewKey;
 use domain::{AccountId, Role};

@@ -2,7 +2,7 @@
 
 use super::{ApiTools, ProviderView, ServiceError};
 use crate::record::ProviderRecord;
-use domain::{AccountId, catalog::Head};
+use domain::{AccountId, catalog::Head, ports::BlobError};
 use std::time::Duration;
 
 /// How many providers one page looks at when it searches for a text.
@@ -47,11 +47,15 @@ impl ApiTools {
         let head: Head<ProviderRecord> = self.catalog.head(account, id).await?;
         let document = head.record.document.clone();
         let mut view = ProviderView::of(head);
-        if document.bytes <= MAX_INLINE {
-            let blob = self.blobs.get(&document.blob, MAX_INLINE).await?;
-            view.openapi_schema = Some(String::from_utf8_lossy(&blob.bytes).into_owned());
-        } else {
+        if document.bytes > MAX_INLINE {
             view.openapi_schema_url = Some(self.blobs.link(&document.blob, LINK_KEEP).await?.url);
+            return Ok(view);
+        }
+        match self.blobs.get(&document.blob, MAX_INLINE).await {
+            Ok(blob) => view.openapi_schema = Some(String::from_utf8_lossy(&blob.bytes).into_owned()),
+            // The tools do not need it, and neither does deleting or replacing it.
+            Err(BlobError::NotFound(key)) => tracing::warn!(key, id, "the document of an API is gone"),
+            Err(error) => return Err(error.into()),
         }
         Ok(view)
     }

@@ -13,6 +13,7 @@ use crate::record::ProviderRecord;
 use domain::{
     AccountId,
     catalog::{Body, CatalogError, Head},
+    ports::BlobError,
 };
 
 impl ApiTools {
@@ -94,7 +95,13 @@ impl ApiTools {
     }
 
     async fn stored_document(&self, record: &ProviderRecord) -> Result<Loaded, ServiceError> {
-        let blob = self.blobs.get(&record.document.blob, record.document.bytes).await?;
+        let blob = match self.blobs.get(&record.document.blob, record.document.bytes).await {
+            Err(BlobError::NotFound(_)) => {
+                let message = "is needed: the stored document is gone";
+                return Err(ServiceError::invalid("/openapi_schema", message));
+            }
+            found => found?,
+        };
         Ok(Loaded {
             text: String::from_utf8_lossy(&blob.bytes).into_owned(),
             url: record.document.url.clone(),

@@ -27,7 +27,8 @@ async fn names(world: &World, id: &str) -> Vec<String> {
 async fn what_was_imported_is_listed_read_and_deleted() {
     let world = World::new().await;
     let text = serde_json::to_string_pretty(&things()).unwrap();
-    let body = json!({"name": "things", "openapi_schema": text, "server": world.upstream.url, "icon": "https://x.example/i.png"});
+    let icon = "https://x.example/i.png";
+    let body = json!({"name": "things", "openapi_schema": text, "server": world.upstream.url, "icon": icon});
     let imported = world.create(body).await.unwrap();
     assert_eq!((imported.revision, imported.tools), (1, 2));
     let id = imported.id;
@@ -47,7 +48,7 @@ async fn what_was_imported_is_listed_read_and_deleted() {
 
     let view = world.service.get(&world.account, &id).await.unwrap();
     assert_eq!(view.openapi_schema.as_deref(), Some(text.as_str()));
-    assert_eq!((view.tools, view.icon.as_str()), (2, "https://x.example/i.png"));
+    assert_eq!((view.tools, view.icon.as_str()), (2, icon));
     assert_eq!(names(&world, &id).await, ["addThing", "getThing"]);
     let tool = world.service.tool(&world.account, &id, "getThing").await.unwrap();
     assert_eq!(
@@ -217,12 +218,19 @@ async fn a_tool_is_switched_off_and_renamed() {
 async fn the_narrow_protocol_is_imported_and_called() {
     let world = World::new().await;
     let parameter = |name: &str, place: &str, kind: &str| json!({"name": name, "in": place, "description": name, "required": true, "type": kind});
+    let city = parameter("city", "path", "str");
     let document = json!({
         "server": world.upstream.url,
         "description": "Weather",
         "paths": {"/weather/{city}": {
-            "get": {"description": "Read", "operationId": "read", "parameters": [parameter("city", "path", "str"), parameter("days", "query", "int")]},
-            "post": {"description": "Write", "operationId": "write", "parameters": [parameter("city", "path", "str"), parameter("note", "request_body", "str")]},
+            "get": {
+                "description": "Read", "operationId": "read",
+                "parameters": [city, parameter("days", "query", "int")],
+            },
+            "post": {
+                "description": "Write", "operationId": "write",
+                "parameters": [city, parameter("note", "request_body", "str")],
+            },
         }},
     });
     let imported =
@@ -246,4 +254,42 @@ async fn accounts_do_not_see_each_other() {
     assert!(world.service.delete(&other, &id).await.is_err());
     let (items, _) = world.service.list(&other, None, 10, None).await.unwrap();
     assert!(items.is_empty());
+}
+
+#[tokio::test]
+async fn a_document_of_a_thousand_operations_is_stored_whole() {
+    let world = World::new().await;
+    let names: Vec<String> = (0..1200).map(|i| format!("op{i:04}")).collect();
+    let operations: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+    let id = world.import(&of(&operations)).await;
+    let mut listed = Vec::new();
+    let mut cursor = None;
+    loop {
+        let (page, next) = world.service.tools(&world.account, &id, None, 500, cursor).await.unwrap();
+        listed.extend(page.into_iter().map(|t| t.name));
+        cursor = next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(listed, names);
+    let (found, _) = world.service.tools(&world.account, &id, Some("OP0777"), 500, None).await.unwrap();
+    assert_eq!(found.len(), 1);
+}
+
+#[tokio::test]
+async fn of_two_changes_at_once_one_is_told_and_nothing_is_mixed() {
+    let world = World::new().await;
+    let id = world.import(&of(&[("a", "1")])).await;
+    let one = world.update(&id, json!({"openapi_schema": of(&[("b", "1"), ("c", "1")])}));
+    let other = world.update(&id, json!({"openapi_schema": of(&[("d", "1"), ("e", "1")])}));
+    let (one, other) = tokio::join!(one, other);
+    let now = names(&world, &id).await;
+    match (one.is_ok(), other.is_ok()) {
+        (true, false) => assert_eq!(now, ["b", "c"]),
+        (_, true) => assert_eq!(now, ["d", "e"]),
+        (false, false) => panic!("{one:?} {other:?}"),
+    }
+    world.update(&id, json!({"name": "still works"})).await.unwrap();
+    assert!(world.service.get(&world.account, &id).await.unwrap().openapi_schema.is_some());
 }

@@ -80,7 +80,7 @@ impl Servers {
         let may_run = &may_run;
         let work: Vec<_> = entries
             .iter()
-            .map(|(name, entry)| async move { self.import_one(account, name, entry, may_run).await })
+            .map(|(name, entry)| Box::pin(self.import_one(account, name, entry, may_run)))
             .collect();
         let servers = stream::iter(work).buffered(AT_ONCE).collect().await;
         Ok(Imported { servers })

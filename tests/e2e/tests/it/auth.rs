@@ -14,6 +14,8 @@ const READS_BY_POST: &[&str] = &[
     "POST /tools/assemble",
     // A viewer's key calls tools that only read; `invoke.rs` sees to the others.
     "POST /tools/invoke",
+    "POST /api-tools/{id}/tools/{name}/debug",
+    "POST /mcp-servers/{id}/tools/{name}/debug",
     "POST /api-tools/validate-openapi-schema",
 ];
 /// What takes an admin's key.

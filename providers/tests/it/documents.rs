@@ -62,15 +62,13 @@ async fn excel_gives_each_sheet_as_a_table_and_tells_what_it_leaves_out() {
     let table = "\
 ## 销售
 
-| 日期 | 城市 | 金额 | 完成 |  |  |
-| --- | --- | --- | --- | --- | --- |
-| 2026-12-01 | 杭州 | 12.5 | true |  |  |
-| 2026-12-02 08:30:00 | 上海\\|北 | 30 | false |  |  |";
+| 日期 | 城市 | 金额 | 完成 |
+| --- | --- | --- | --- |
+| 2026-12-01 | 杭州 | 12.5 | true |
+| 2026-12-02 08:30:00 | 上海\\|北 | 30 | false |
+| far |  |  |  |";
     assert!(text.starts_with(table), "{text}");
-    assert!(
-        text.contains("| far |") && text.contains("## 空\n\n(empty)") && text.contains("| near |"),
-        "{text}"
-    );
+    assert!(text.contains("## 空\n\n(empty)") && text.contains("| near |"), "{text}");
     assert!(!text.contains("corner"));
     assert!(data["notes"][0].as_str().unwrap().contains("`Far` only the first"), "{data}");
 }

@@ -81,6 +81,8 @@ kinds! {
     App = "app", "apps";
     /// Conversations and messages.
     Conversation = "conv", "apps";
+    /// Datasets: documents and their passages.
+    Dataset = "ds", "agent";
     /// WeChat settings and end users.
     Wechat = "wx", "apps";
     /// Imported API documents and their tools.

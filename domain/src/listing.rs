@@ -100,23 +100,14 @@ pub async fn list_catalog<R: DeserializeOwned>(
             let wanted = |item: &ToolListing| request.q.as_ref().is_none_or(|q| item.matches(q));
             items.extend(listing(&head, &name, body).filter(wanted));
             if items.len() >= request.limit {
-                return Ok(ListPage {
-                    items,
-                    next_cursor: after.as_ref().map(write_cursor),
-                });
+                return Ok(ListPage { items, next_cursor: after.as_ref().map(write_cursor) });
             }
         }
         if ended {
-            return Ok(ListPage {
-                items,
-                next_cursor: None,
-            });
+            return Ok(ListPage { items, next_cursor: None });
         }
         if looked_at >= MAX_LOOKED_AT {
-            return Ok(ListPage {
-                items,
-                next_cursor: after.as_ref().map(write_cursor),
-            });
+            return Ok(ListPage { items, next_cursor: after.as_ref().map(write_cursor) });
         }
     }
 }

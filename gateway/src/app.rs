@@ -8,8 +8,11 @@ use anyhow::Context as _;
 use axum::Router;
 use boot::{Config, Services};
 use domain::AccountId;
-use fn_apps::{AppsState, DeclaredField};
+use fn_api_tools::ApiToolsState;
+use fn_apps::{AppsState, DeclaredField, StudioState};
 use fn_assembly::{AssemblyState, Description};
+use fn_debugger::DebuggerState;
+use fn_mcp_tools::McpToolsState;
 use secrecy::SecretString;
 use utoipa::openapi::{
     Info, OpenApi, Paths,
@@ -61,7 +64,14 @@ fn router(services: &Services) -> anyhow::Result<Router> {
     let description = Description::default();
     let functions = OpenApiRouter::with_openapi(base())
         .merge(fn_assembly::router(assembly_state(services, description.clone())))
+        .merge(fn_api_tools::router(ApiToolsState { service: services.api_tools.clone() }))
+        .merge(fn_mcp_tools::router(McpToolsState {
+            servers: services.mcp_servers.clone(),
+            assembler: services.assembler.clone(),
+        }))
         .merge(fn_apps::router(apps_state(services)))
+        .merge(fn_apps::studio_router(studio_state(services)))
+        .merge(fn_debugger::router(DebuggerState { chat: services.studio.chat.clone() }))
         .merge(local_routes::router(services));
     let (router, api) = functions.split_for_parts();
     description.set(description_of(&api)?);
@@ -91,6 +101,16 @@ fn apps_state(services: &Services) -> AppsState {
     }
 }
 
+fn studio_state(services: &Services) -> StudioState {
+    StudioState {
+        apps: services.studio.apps.clone(),
+        models: services.studio.models.clone(),
+        knowledge: services.studio.knowledge.clone(),
+        keys: services.keys.clone(),
+        blobs: services.blobs.clone(),
+    }
+}
+
 fn base() -> OpenApi {
     let mut info = Info::new("Haft", env!("CARGO_PKG_VERSION"));
     info.description = Some(
@@ -101,7 +121,9 @@ fn base() -> OpenApi {
     let mut api = OpenApi::new(info, Paths::new());
     let mut key = Http::new(HttpAuthScheme::Bearer);
     key.description = Some("An API key: `Authorization: Bearer KEY`".to_owned());
-    api.components.get_or_insert_default().add_security_scheme("key", SecurityScheme::Http(key));
+    let components = api.components.get_or_insert_default();
+    components.schemas.extend(http_kit::ProblemDocument::components());
+    components.add_security_scheme("key", SecurityScheme::Http(key));
     api.security = Some(vec![SecurityRequirement::new("key", Vec::<String>::new())]);
     api
 }

@@ -96,12 +96,34 @@ impl ToolSource for BuiltinSource {
         }
         resolved
     }
+
+    async fn protect(
+        &self,
+        reference: &ToolRef,
+        stored: Option<&ToolRef>,
+        cx: &AccountContext,
+    ) -> Result<ToolRef, Unresolved> {
+        self.seal(reference, stored, cx).await
+    }
+
+    fn mask(&self, reference: &ToolRef) -> ToolRef {
+        mask_by(self.registry, reference)
+    }
+
+    fn icon(&self, reference: &ToolRef) -> Option<String> {
+        let provider = self.registry.get(&reference.provider_id)?;
+        Some(format!("/builtin-tools/{}/icon", provider.name))
+    }
 }
 
 /// The reference as it may be shown: each `password` parameter masked. One to an unknown tool shows no params.
 pub fn mask(reference: &ToolRef) -> ToolRef {
+    mask_by(&PROVIDERS, reference)
+}
+
+fn mask_by(registry: &Registry, reference: &ToolRef) -> ToolRef {
     let entry =
-        PROVIDERS.get(&reference.provider_id).and_then(|provider| provider.tools.get(&reference.tool_id));
+        registry.get(&reference.provider_id).and_then(|provider| provider.tools.get(&reference.tool_id));
     match entry {
         Some(entry) => sealing::mask(entry, reference),
         None => ToolRef::new(reference.kind, &reference.provider_id, &reference.tool_id),

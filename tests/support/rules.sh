@@ -19,6 +19,7 @@ never codegen 'domain|egress|apps|source-.*|infra-.*|fn-.*|providers' 'the compi
 never apps 'egress|reqwest|rmcp|source-.*|infra-.*|fn-.*|providers|axum' 'apps sees sources only as ports'
 never source-api 'source-mcp|source-workflow|providers|apps|infra-.*|fn-.*|axum|rmcp' 'siblings do not see each other'
 never source-mcp 'source-api|source-workflow|providers|apps|infra-.*|fn-.*' 'siblings do not see each other'
+never agent 'source-.*|apps|infra-.*|fn-.*|providers|axum|rmcp' 'an agent receives models and toolsets as ports'
 never providers 'source-.*|apps|infra-.*|fn-.*|axum|rmcp' 'siblings do not see each other'
 never haft 'aws-(config|sdk-.*|types|runtime|smithy-.*)|lambda_.*|infra-(dynamodb|kms|s3|sqs)' 'the gateway links no cloud'
 

@@ -39,9 +39,7 @@ impl Catalog {
             let page = self.table.query(&heads).await?;
             for item in &page.items {
                 let head = Arc::new(read_head::<R>(item)?);
-                let last = after
-                    .filter(|place| place.0 == head.id)
-                    .map(|place| place.1.as_str());
+                let last = after.filter(|place| place.0 == head.id).map(|place| place.1.as_str());
                 self.walk_head(account, &head, last, limit, &mut walked).await?;
                 if walked.len() >= limit {
                     return Ok(walked);

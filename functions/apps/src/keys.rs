@@ -9,7 +9,7 @@ use axum::{
 use domain::Role;
 use http_kit::{ApiError, JsonBody, List, ListQuery, Principal, Refusals, StatusCode};
 use jiff::Timestamp;
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -53,6 +53,12 @@ pub(crate) struct CreateKey {
     expires_at: Option<Timestamp>,
 }
 
+impl CreatedKey {
+    pub(crate) fn new(key: ApiKey, text: &SecretString) -> Self {
+        Self { key: text.expose_secret().to_owned(), view: key.into() }
+    }
+}
+
 impl From<ApiKey> for KeyView {
     fn from(key: ApiKey) -> Self {
         Self {
@@ -90,8 +96,7 @@ pub(crate) async fn create(
     principal.require(Role::Admin)?;
     let new = NewKey { name: wanted.name, role: wanted.role, expires_at: wanted.expires_at, app_id: None };
     let (key, text) = state.keys.create(&principal.account, new).await?;
-    let created = CreatedKey { key: text.expose_secret().to_owned(), view: key.into() };
-    Ok((StatusCode::CREATED, Json(created)))
+    Ok((StatusCode::CREATED, Json(CreatedKey::new(key, &text))))
 }
 
 /// Revokes a key. It opens nothing from then on; another instance may trust it for 10 seconds more.

@@ -8,6 +8,7 @@
 //! Functions depend on this crate; it depends on `domain` and on `apps` for the meaning of a key. It knows no
 //! route, no adapter and no Lambda.
 
+mod apps_error;
 mod auth;
 mod body;
 mod context;
@@ -18,6 +19,7 @@ mod output;
 mod principal;
 mod problem;
 mod request_id;
+mod sse;
 mod stack;
 mod trace;
 
@@ -31,6 +33,7 @@ pub use output::ToolOutputBody;
 pub use principal::Principal;
 pub use problem::{ProblemDocument, Refusals};
 pub use request_id::RequestId;
+pub use sse::event_stream;
 pub use stack::stack;
 
 pub use http::StatusCode;

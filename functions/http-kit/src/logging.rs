@@ -22,9 +22,9 @@ pub fn init_logging(filter: &str, format: LogFormat) -> Result<(), String> {
     let registry = tracing_subscriber::registry().with(filter);
     let _ = match format {
         LogFormat::Text => registry.with(fmt::layer().compact().with_writer(std::io::stderr)).try_init(),
-        LogFormat::Json => {
-            registry.with(fmt::layer().json().flatten_event(true).with_span_list(false).with_writer(std::io::stderr)).try_init()
-        }
+        LogFormat::Json => registry
+            .with(fmt::layer().json().flatten_event(true).with_span_list(false).with_writer(std::io::stderr))
+            .try_init(),
     };
     Ok(())
 }

@@ -11,7 +11,10 @@ use domain::Violation;
 use http::{HeaderValue, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{
+    PartialSchema as _, ToSchema,
+    openapi::{RefOr, schema::Schema},
+};
 
 const MEDIA_TYPE: HeaderValue = HeaderValue::from_static("application/problem+json");
 /// How much of a plain-text refusal is taken over, in bytes.
@@ -53,6 +56,13 @@ pub struct Refusals(
 );
 
 impl ProblemDocument {
+    /// The schemas of this document, by name: [`Refusals`] refers to them, and does not bring them along.
+    pub fn components() -> Vec<(String, RefOr<Schema>)> {
+        let mut schemas = vec![(Self::name().into_owned(), Self::schema())];
+        <Self as ToSchema>::schemas(&mut schemas);
+        schemas
+    }
+
     pub(crate) fn of(error: &ApiError) -> Self {
         Self {
             kind: "about:blank".to_owned(),

@@ -6,16 +6,18 @@ use super::{
     client::{Api, segment},
     failure::Failure,
     input, names,
-    screen::{self, Report, brief, field, table},
+    screen::{self, brief, field, table},
 };
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
+use source_api::report::Report;
 use std::path::Path;
 
 const LIST: &str = "/api-tools";
 /// A document larger than this goes through an upload, in bytes.
 const INLINE_BYTES: usize = 4 * 1024 * 1024;
 
-pub(crate) async fn run(api: &Api, command: ApiCommand) -> Result<Report, Failure> {
+pub(crate) async fn run(api: &Api, command: ApiCommand) -> Result<screen::Report, Failure> {
     match command {
         ApiCommand::Check { file } => check(api, &file).await,
         ApiCommand::Import(args) => import(api, args).await,
@@ -23,7 +25,7 @@ pub(crate) async fn run(api: &Api, command: ApiCommand) -> Result<Report, Failur
         ApiCommand::Show { name } => show(api, &name).await,
         ApiCommand::Delete { name } => {
             api.delete(&names::path(api, LIST, &name).await?).await?;
-            Ok(Report::new(format!("deleted {name}"), json!({"deleted": name})))
+            Ok(screen::Report::new(format!("deleted {name}"), json!({"deleted": name})))
         }
         ApiCommand::Debug { name, tool, args } => {
             let path = names::path(api, LIST, &name).await?;
@@ -33,20 +35,21 @@ pub(crate) async fn run(api: &Api, command: ApiCommand) -> Result<Report, Failur
     }
 }
 
-async fn check(api: &Api, file: &str) -> Result<Report, Failure> {
+async fn check(api: &Api, file: &str) -> Result<screen::Report, Failure> {
     let body = json!({"openapi_schema": input::file(file)?});
     let spinner = screen::working(format!("reading {file}"));
     let answer = api.post("/api-tools/validate-openapi-schema", &body).await;
     spinner.finish_and_clear();
     let answer = answer?;
-    let mut report = Report::new(told(&answer), answer);
+    let text = answer.get("report").map(told).unwrap_or_default();
+    let mut report = screen::Report::new(text, answer);
     if report.value.get("valid") == Some(&Value::Bool(false)) {
         report.failed = Some("the document cannot be imported".to_owned());
     }
     Ok(report)
 }
 
-async fn import(api: &Api, args: ImportApi) -> Result<Report, Failure> {
+async fn import(api: &Api, args: ImportApi) -> Result<screen::Report, Failure> {
     let name = args.name.clone().unwrap_or_else(|| name_of(&args.source));
     let mut body = Map::from_iter([("name".to_owned(), json!(name))]);
     let is_url = args.source.starts_with("http://") || args.source.starts_with("https://");
@@ -90,10 +93,10 @@ async fn import(api: &Api, args: ImportApi) -> Result<Report, Failure> {
         field(&answer, "tools"),
         answer.get("report").map(told).unwrap_or_default()
     );
-    Ok(Report::new(text, answer))
+    Ok(screen::Report::new(text, answer))
 }
 
-async fn list(api: &Api) -> Result<Report, Failure> {
+async fn list(api: &Api) -> Result<screen::Report, Failure> {
     let items = api.list(LIST).await?;
     let row = |item: &Value| {
         let [name, id, tools, revision] = ["name", "id", "tools", "revision"].map(|n| field(item, n));
@@ -101,10 +104,10 @@ async fn list(api: &Api) -> Result<Report, Failure> {
     };
     let header = ["NAME", "ID", "TOOLS", "REVISION", "DESCRIPTION"];
     let text = table(header, items.iter().map(row).collect(), "nothing imported: `haft api import FILE|URL`");
-    Ok(Report::new(text, json!({"items": items, "next_cursor": null})))
+    Ok(screen::Report::new(text, json!({"items": items, "next_cursor": null})))
 }
 
-async fn show(api: &Api, name: &str) -> Result<Report, Failure> {
+async fn show(api: &Api, name: &str) -> Result<screen::Report, Failure> {
     let path = names::path(api, LIST, name).await?;
     let items = api.list(&format!("{path}/tools")).await?;
     let row = |item: &Value| {
@@ -112,7 +115,7 @@ async fn show(api: &Api, name: &str) -> Result<Report, Failure> {
         [field(item, "name"), call, brief(&field(item, "description"))]
     };
     let text = table(["TOOL", "CALLS", "DESCRIPTION"], items.iter().map(row).collect(), "no tools");
-    Ok(Report::new(text, json!({"items": items, "next_cursor": null})))
+    Ok(screen::Report::new(text, json!({"items": items, "next_cursor": null})))
 }
 
 /// A file's or address's own name, without what comes after its first dot.
@@ -123,7 +126,10 @@ fn name_of(source: &str) -> String {
     if name.is_empty() || name == "-" { "api".to_owned() } else { name }
 }
 
-/// What a report of a document says, operation by operation.
+/// What became of a document, operation by operation; the data itself where this version cannot read it.
 fn told(report: &Value) -> String {
-    format!("{report:#}")
+    match Report::deserialize(report) {
+        Ok(report) => report.render(screen::width()),
+        Err(_) => format!("{report:#}"),
+    }
 }

@@ -211,6 +211,18 @@ pub(crate) enum McpCommand {
         #[arg(long)]
         all: bool,
     },
+    /// Show which changed definitions of a server's tools wait for approval
+    Changes {
+        /// Its name or id
+        name: String,
+    },
+    /// Take changed definitions into use
+    Approve {
+        /// The server's name or id
+        name: String,
+        /// Only these tools; all that wait where none is given
+        tools: Vec<String>,
+    },
     /// Remove a server
     Remove {
         /// Its name or id

@@ -8,6 +8,7 @@ use super::{
     screen::{self, Report, brief, field, table},
 };
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 
 const LIST: &str = "/mcp-servers";
 
@@ -19,9 +20,11 @@ pub(crate) async fn run(api: &Api, command: McpCommand) -> Result<Report, Failur
         McpCommand::Refresh { name: Some(name), .. } => {
             let id = names::id(api, LIST, &name).await?;
             let answer = refresh(api, &id, &name).await?;
-            Ok(Report::new(format!("{name}: {}", summary(&answer)), answer))
+            Ok(Report::new(format!("{name}: {}", refreshed(&answer)), answer))
         }
         McpCommand::Refresh { name: None, .. } => refresh_all(api).await,
+        McpCommand::Changes { name } => changes(api, &name).await,
+        McpCommand::Approve { name, tools } => approve(api, &name, &tools).await,
         McpCommand::Remove { name } => {
             api.delete(&names::path(api, LIST, &name).await?).await?;
             Ok(Report::new(format!("removed {name}"), json!({"deleted": name})))
@@ -94,7 +97,7 @@ async fn refresh_all(api: &Api) -> Result<Report, Failure> {
         let (id, name) = (field(server, "id"), field(server, "name"));
         match refresh(api, &id, &name).await {
             Ok(answer) => {
-                lines.push(format!("{name}: {}", summary(&answer)));
+                lines.push(format!("{name}: {}", refreshed(&answer)));
                 results.push(json!({"name": name, "id": id, "result": answer}));
             }
             Err(failure) => {
@@ -118,7 +121,61 @@ async fn import(api: &Api, file: &str) -> Result<Report, Failure> {
     let answer = api.post(&format!("{LIST}/import"), &body).await;
     spinner.finish_and_clear();
     let answer = answer?;
-    Ok(Report::new(format!("{answer:#}"), answer))
+    let servers = answer.get("servers").and_then(Value::as_array).cloned().unwrap_or_default();
+    let line = |server: &Value| match server.get("server") {
+        Some(added) => format!("{}: {}", field(server, "name"), summary(added)),
+        None => format!("{}: not added: {}", field(server, "name"), field(server, "error")),
+    };
+    let failed = servers.iter().filter(|server| server.get("error").is_some()).count();
+    let mut report = Report::new(servers.iter().map(line).collect::<Vec<_>>().join("\n"), answer);
+    report.failed = (failed > 0).then(|| format!("{failed} of {} servers were not added", servers.len()));
+    Ok(report)
+}
+
+/// What a refresh found.
+fn refreshed(answer: &Value) -> String {
+    let count = |kind: &str| {
+        answer.pointer(&format!("/changes/{kind}")).and_then(Value::as_array).map_or(0, Vec::len)
+    };
+    let server = answer.get("server").unwrap_or(&Value::Null);
+    let (added, removed, altered) = (count("added"), count("removed"), count("altered"));
+    let mut text = format!("{}; {added} added, {removed} removed, {altered} altered", summary(server));
+    if server.get("pending_changes").and_then(Value::as_u64).is_some_and(|waiting| waiting > 0) {
+        let _ = write!(
+            text,
+            "; {} changed definitions wait: `haft mcp changes {1}`, then `haft mcp approve {1}`",
+            field(server, "pending_changes"),
+            field(server, "name")
+        );
+    }
+    text
+}
+
+/// What a server has changed, with the definitions that wait for approval.
+async fn changes(api: &Api, name: &str) -> Result<Report, Failure> {
+    let path = names::path(api, LIST, name).await?;
+    let answer = api.get(&format!("{path}/changes")).await?;
+    let pending = answer.get("pending").and_then(Value::as_array).cloned().unwrap_or_default();
+    let row = |change: &Value| {
+        let flags = change.get("flags").and_then(Value::as_array).map_or(0, Vec::len);
+        let flags = if flags == 0 { String::new() } else { format!("{flags} suspicious things: see --json") };
+        [field(change, "name"), field(change, "fields"), flags]
+    };
+    let text =
+        table(["TOOL", "CHANGED", ""], pending.iter().map(row).collect(), "nothing waits for approval");
+    Ok(Report::new(text, answer))
+}
+
+/// Takes what was seen into use: a definition that changed again since then is not approved unseen.
+async fn approve(api: &Api, name: &str, tools: &[String]) -> Result<Report, Failure> {
+    let path = names::path(api, LIST, name).await?;
+    let seen = api.get(&format!("{path}/changes")).await?;
+    let mut body = json!({"revision": seen.get("revision")});
+    if !tools.is_empty() {
+        body["names"] = json!(tools);
+    }
+    let answer = api.post(&format!("{path}/changes/approve"), &body).await?;
+    Ok(Report::new(format!("{name}: {}", summary(&answer)), answer))
 }
 
 fn summary(answer: &Value) -> String {

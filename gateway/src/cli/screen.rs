@@ -59,14 +59,17 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, n
     }
     let mut table = Table::new();
     table.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic);
-    if let Some((_, width)) = Term::stdout().size_checked() {
-        table.set_width(width);
-    }
+    table.set_width(width());
     table.set_header(header);
     for row in rows {
         table.add_row(row);
     }
     table.trim_fmt()
+}
+
+/// How wide the terminal is; where there is none, wide enough for everything.
+pub(crate) fn width() -> u16 {
+    Term::stdout().size_checked().map_or(u16::MAX, |(_, width)| width)
 }
 
 /// A field of an answer as text.

@@ -28,7 +28,8 @@ pub(crate) async fn run(api: &Api, args: &Tour) -> Result<Report, Failure> {
         {"type": "api_tool", "provider_id": api_id, "tool_id": "get_health", "params": {}},
         {"type": "mcp_tool", "provider_id": mcp_id, "tool_id": "echo", "params": {}},
     ]);
-    let arguments = [json!({"timezone": "Asia/Shanghai"}), json!({}), json!({"message": "hello from a haft"})];
+    let arguments =
+        [json!({"timezone": "Asia/Shanghai"}), json!({}), json!({"message": "hello from a haft"})];
 
     let began = Instant::now();
     let assembled = api.post("/tools/assemble", &json!({"refs": refs})).await?;
@@ -102,14 +103,17 @@ fn text(assembled: &Value, assembly_ms: f64, calls: &[Value]) -> String {
     };
     let header = ["TOOL", "KIND", "ARGUMENTS", "", "TIME", "RESULT"];
     let calls = table(header, calls.iter().map(row).collect(), "nothing was assembled");
-    let problems: String = assembled["problems"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|problem| format!("\nproblem with reference {}: {}", problem["index"], field(problem, "message")))
-        .collect();
+    let problems = assembled["problems"].as_array().into_iter().flatten();
+    let problems = problems
+        .map(|problem| {
+            format!("\nproblem with reference {}: {}", problem["index"], field(problem, "message"))
+        })
+        .collect::<Vec<_>>()
+        .concat();
     let count = assembled["tools"].as_array().map_or(0, Vec::len);
-    format!("assembled {count} tools of three kinds in {assembly_ms} ms, and called each:\n\n{calls}{problems}")
+    format!(
+        "assembled {count} tools of three kinds in {assembly_ms} ms, and called each:\n\n{calls}{problems}"
+    )
 }
 
 fn millis(since: Instant) -> f64 {

@@ -3,6 +3,7 @@
 use crate::environment::Environment;
 use egress::Policy;
 use secrecy::SecretString;
+use source_mcp::{StdioPolicy, StdioPolicyError};
 use std::path::{Path, PathBuf};
 use url::Url;
 
@@ -29,8 +30,8 @@ pub struct Config {
     pub cipher: CipherConfig,
     /// Where outgoing connections may go: `HAFT_EGRESS_ALLOW`.
     pub egress: Policy,
-    /// Which commands may be registered.
-    pub stdio: StdioConfig,
+    /// Which commands may be run as MCP servers: `HAFT_STDIO`.
+    pub stdio: StdioPolicy,
     /// How others reach this server, for links: `HAFT_PUBLIC_URL`.
     pub public_url: Option<Url>,
     /// The admin key that the operator brought along: `HAFT_ADMIN_KEY`.
@@ -58,17 +59,6 @@ pub enum BlobsConfig {
 pub enum CipherConfig {
     /// `file:PATH`.
     KeyFile(PathBuf),
-}
-
-/// Which commands may be registered as MCP servers: `HAFT_STDIO`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StdioConfig {
-    /// `off`: none.
-    Off,
-    /// `admin`: any, by an admin key.
-    Admin,
-    /// `allow:CMD,…`: these, by an admin key.
-    Allow(Vec<String>),
 }
 
 /// A variable whose value cannot be used.
@@ -124,22 +114,13 @@ fn policy(environment: &dyn Environment, defaults: &Defaults) -> Result<Policy, 
     Ok(policy.with_loopback(defaults.loopback_only))
 }
 
-fn stdio(environment: &dyn Environment, defaults: &Defaults) -> Result<StdioConfig, ConfigError> {
-    let variable = "HAFT_STDIO";
-    match environment.get(variable).as_deref() {
-        None if defaults.loopback_only => Ok(StdioConfig::Admin),
-        None | Some("off") => Ok(StdioConfig::Off),
-        Some("admin") => Ok(StdioConfig::Admin),
-        Some(other) => match other.strip_prefix("allow:") {
-            Some(commands) if !commands.is_empty() => {
-                let commands = commands.split(',').map(|c| c.trim().to_owned());
-                Ok(StdioConfig::Allow(commands.filter(|c| !c.is_empty()).collect()))
-            }
-            _ => {
-                let reason = format!("`{other}` is none of `off`, `admin`, `allow:COMMAND,…`");
-                Err(ConfigError { variable, reason })
-            }
-        },
+fn stdio(environment: &dyn Environment, defaults: &Defaults) -> Result<StdioPolicy, ConfigError> {
+    match environment.get("HAFT_STDIO") {
+        None if defaults.loopback_only => Ok(StdioPolicy::Admin),
+        None => Ok(StdioPolicy::Off),
+        Some(value) => value
+            .parse()
+            .map_err(|e: StdioPolicyError| ConfigError { variable: "HAFT_STDIO", reason: e.to_string() }),
     }
 }
 
@@ -174,15 +155,15 @@ mod tests {
         assert_eq!(config.table, TableConfig::Sqlite("d/haft.db".into()));
         assert_eq!(config.blobs, BlobsConfig::Directory("d/blobs".into()));
         assert_eq!(config.cipher, CipherConfig::KeyFile("d/cipher.key".into()));
-        assert_eq!((config.stdio, config.log.as_str()), (StdioConfig::Admin, "info"));
+        assert_eq!((config.stdio, config.log.as_str()), (StdioPolicy::Admin, "info"));
     }
 
     #[test]
     fn commands_are_off_where_others_can_reach_the_server() {
-        assert_eq!(read(&[], false).unwrap().stdio, StdioConfig::Off);
+        assert_eq!(read(&[], false).unwrap().stdio, StdioPolicy::Off);
         assert!(!read(&[], false).unwrap().egress.allows_loopback());
         let allowed = read(&[("HAFT_STDIO", "allow:npx, uvx")], false).unwrap().stdio;
-        assert_eq!(allowed, StdioConfig::Allow(vec!["npx".into(), "uvx".into()]));
+        assert_eq!(allowed, StdioPolicy::Allow(["npx".into(), "uvx".into()].into()));
     }
 
     #[test]

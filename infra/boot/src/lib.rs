@@ -7,6 +7,7 @@ pub mod config;
 pub mod environment;
 #[cfg(feature = "local")]
 mod services;
+mod studio;
 
 pub use config::{Config, ConfigError, Defaults};
 pub use environment::{Environment, ProcessEnvironment};
@@ -14,3 +15,4 @@ pub use environment::{Environment, ProcessEnvironment};
 pub use infra_directory::{DirectoryBlobs, LinkError, OpenBlob};
 #[cfg(feature = "local")]
 pub use services::{BootError, Services};
+pub use studio::Studio;

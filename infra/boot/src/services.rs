@@ -1,21 +1,29 @@
 //! Everything that stands behind the routes of one machine: adapters, and the sources over them.
 
-use crate::config::{BlobsConfig, CipherConfig, Config, TableConfig};
+use crate::{
+    config::{BlobsConfig, CipherConfig, Config, TableConfig},
+    studio::Studio,
+};
 use apps::{
     accounts, assembly::SourceAssembler, audit::TableAudit, credentials::CredentialStore, keys::KeyError,
     keys::Keys,
 };
 use domain::{
-    ToolLister, ToolSource,
+    AccountId, ToolLister, ToolSource,
+    keys::Kind,
     ports::{
-        Assembler, BlobError, Blobs, Cipher, CipherError, Clock, Credentials, SystemClock, Table, TableError,
+        Assembler, BlobError, Blobs, Cipher, CipherError, Clock, Credentials, Query, SystemClock, Table,
+        TableError,
     },
     toolset::Runtime,
 };
 use infra_directory::DirectoryBlobs;
 use infra_local_key::LocalKeyCipher;
+use infra_local_queue::TableSignal;
 use infra_sqlite::{Settings, SqliteTable};
 use providers::{BuiltinSource, ToolDeps};
+use source_api::{ApiTools, ApiToolsPorts};
+use source_mcp::{Deps, Servers, stdio::LocalStdio};
 use std::{fmt, path::PathBuf, sync::Arc};
 
 /// Where links lead when nobody says how this machine is reached: the address `serve` has by default.
@@ -41,8 +49,15 @@ pub struct Services {
     pub assembler: Arc<dyn Assembler>,
     /// Lists of tools, one per kind.
     pub listers: Vec<Arc<dyn ToolLister>>,
+    /// Imported APIs.
+    pub api_tools: ApiTools,
+    /// MCP servers.
+    pub mcp_servers: Servers,
+    /// Apps, their models and datasets, and the chat service.
+    pub studio: Studio,
     /// The only way out.
     pub egress: egress::Client,
+    stdio: Arc<LocalStdio>,
     audit: Arc<TableAudit>,
 }
 
@@ -80,11 +95,27 @@ impl Services {
         let table = open_table(&config.table, &clock).await?;
         let cipher = open_cipher(&config.cipher, table.as_ref()).await?;
         let directory = open_blobs(config, &clock)?;
+        Ok(Self::over(config, table, cipher, directory, clock))
+    }
+
+    /// Everything over open stores.
+    fn over(
+        config: &Config,
+        table: Arc<dyn Table>,
+        cipher: Arc<dyn Cipher>,
+        directory: DirectoryBlobs,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         let blobs: Arc<dyn Blobs> = Arc::new(directory.clone());
         let egress = egress::Client::new(config.egress.clone());
-        let keys = Arc::new(Keys::new(table.clone(), clock.clone()));
         let credentials = Arc::new(CredentialStore::new(table.clone(), cipher.clone(), clock.clone()));
         let audit = Arc::new(TableAudit::start(table.clone(), clock.clone()));
+        let runtime = Arc::new(Runtime {
+            audit: audit.clone(),
+            blobs: Some(blobs.clone()),
+            clock: clock.clone(),
+            ..Runtime::default()
+        });
         let deps = ToolDeps {
             http: egress.clone(),
             credentials: credentials.clone() as Arc<dyn Credentials>,
@@ -92,31 +123,49 @@ impl Services {
             blobs: blobs.clone(),
         };
         let builtin = Arc::new(BuiltinSource::new(deps, cipher.clone()));
-        let sources: Vec<Arc<dyn ToolSource>> = vec![builtin.clone()];
-        let listers: Vec<Arc<dyn ToolLister>> = vec![builtin];
-        let runtime = Runtime {
-            audit: audit.clone(),
-            blobs: Some(blobs.clone()),
+        let api_tools = ApiTools::new(ApiToolsPorts {
+            table: table.clone(),
+            blobs: blobs.clone(),
+            cipher: cipher.clone(),
             clock: clock.clone(),
-            ..Runtime::default()
-        };
-        Ok(Self {
-            assembler: Arc::new(SourceAssembler::new(sources, Arc::new(runtime))),
+            client: egress.clone(),
+            runtime: runtime.clone(),
+        });
+        let (mcp_servers, stdio) = mcp(config, &table, &cipher, &egress, &clock);
+        let mcp = Arc::new(mcp_servers.source());
+        let sources: Vec<Arc<dyn ToolSource>> = vec![builtin.clone(), api_tools.source(), mcp.clone()];
+        let assembler = Arc::new(SourceAssembler::new(sources, runtime));
+        let studio = Studio::new(
+            table.clone(),
+            cipher.clone(),
+            clock.clone(),
+            egress.clone(),
+            assembler.clone(),
+            Arc::new(TableSignal::with_clock(table.clone(), clock.clone())),
+        );
+        Self {
+            studio,
+            keys: Arc::new(Keys::new(table.clone(), clock.clone())),
+            assembler,
+            listers: vec![builtin, api_tools.source(), mcp],
             table,
             blobs,
             directory,
             cipher,
             clock,
-            keys,
             credentials,
-            listers,
+            api_tools,
+            mcp_servers,
             egress,
+            stdio,
             audit,
-        })
+        }
     }
 
     /// Writes what waits to be written and ends the processes that were started.
     pub async fn shutdown(&self) {
+        self.mcp_servers.close().await;
+        self.stdio.shutdown().await;
         self.audit.flush().await;
     }
 }
@@ -127,6 +176,28 @@ impl fmt::Debug for Services {
     }
 }
 
+/// MCP servers, and what runs those that are commands.
+fn mcp(
+    config: &Config,
+    table: &Arc<dyn Table>,
+    cipher: &Arc<dyn Cipher>,
+    egress: &egress::Client,
+    clock: &Arc<dyn Clock>,
+) -> (Servers, Arc<LocalStdio>) {
+    let stdio = Arc::new(LocalStdio::new(config.stdio.clone()));
+    let servers = Servers::new(Deps {
+        table: table.clone(),
+        cipher: cipher.clone(),
+        egress: egress.clone(),
+        stdio: stdio.clone(),
+        stdio_policy: config.stdio.clone(),
+        clock: clock.clone(),
+    });
+    let told = servers.clone();
+    stdio.on_change(Arc::new(move |account, id| told.tools_changed(account, id)));
+    (servers, stdio)
+}
+
 async fn open_table(config: &TableConfig, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Table>, BootError> {
     let TableConfig::Sqlite(path) = config;
     let table = SqliteTable::with(Settings::new(path), clock.clone());
@@ -135,14 +206,29 @@ async fn open_table(config: &TableConfig, clock: &Arc<dyn Clock>) -> Result<Arc<
     Ok(Arc::new(table))
 }
 
-/// A store that has an account may hold sealed values: their key must be there. Only a new store gets a new key.
+/// Where sealed values may be stored.
+const SEALING: [Kind; 6] =
+    [Kind::Credential, Kind::ApiTool, Kind::McpServer, Kind::App, Kind::Dataset, Kind::Wechat];
+
+/// Sealed values need the key that sealed them: a new one is made only where nothing is sealed yet.
 async fn open_cipher(config: &CipherConfig, table: &dyn Table) -> Result<Arc<dyn Cipher>, BootError> {
     let CipherConfig::KeyFile(path) = config;
-    let cipher = match accounts::first(table).await? {
-        Some(_) => LocalKeyCipher::open(path)?,
-        None => LocalKeyCipher::open_or_create(path)?,
+    let account = accounts::first(table).await?;
+    let cipher = match account {
+        Some(account) if may_hold_secrets(table, &account).await? => LocalKeyCipher::open(path)?,
+        _ => LocalKeyCipher::open_or_create(path)?,
     };
     Ok(Arc::new(cipher))
+}
+
+async fn may_hold_secrets(table: &dyn Table, account: &AccountId) -> Result<bool, KeyError> {
+    for kind in SEALING {
+        let page = table.query(&Query::prefix(kind.of(account), "").limit(1)).await?;
+        if !page.items.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn open_blobs(config: &Config, clock: &Arc<dyn Clock>) -> Result<DirectoryBlobs, BootError> {

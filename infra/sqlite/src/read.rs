@@ -40,7 +40,7 @@ pub(crate) fn query(tx: &Transaction<'_>, query: &Query, span: Span, now: i64) -
             Bound::Unbounded => continue,
         };
         values.push(Sql::from(sk));
-        sql.push_str(&format!(" AND sk {operator} ?{}", values.len()));
+        sql.extend([" AND sk ", operator, " ?", &values.len().to_string()]);
     }
     sql.push_str(match query.order {
         Order::Ascending => " ORDER BY sk",

@@ -10,7 +10,9 @@ const APPLICATION_ID: i32 = 0x4841_4654;
 /// The shape of the table. Raise it with every change of shape, and migrate from the one before.
 const SCHEMA_VERSION: i32 = 1;
 
-/// Keys are compared bytewise (the BINARY collation), so that a range is what the port says it is.
+/// Keys are compared bytewise (the BINARY collation), so that a range is what the port says it is. The table
+/// keeps its row ids: bodies of some hundred bytes inside the key's own tree made pages of 100 items half as
+/// fast.
 const SCHEMA: &str = "
     CREATE TABLE item (
         pk         TEXT    NOT NULL,
@@ -19,7 +21,7 @@ const SCHEMA: &str = "
         expires_at INTEGER,
         body       TEXT    NOT NULL,
         PRIMARY KEY (pk, sk)
-    ) STRICT, WITHOUT ROWID;
+    ) STRICT;
     CREATE INDEX item_expiry ON item (expires_at) WHERE expires_at IS NOT NULL;
 ";
 

@@ -15,6 +15,9 @@ use tokio::sync::{OnceCell, Semaphore};
 const READERS: usize = 4;
 /// How many prepared statements a connection keeps.
 const STATEMENTS: usize = 64;
+/// How much of the file a connection keeps in memory at most; negative, as SQLite counts KiB. The reader used
+/// last is the first to be used again, so that under light load only one cache fills.
+const CACHE_KIB: i64 = -8000;
 
 pub(crate) struct Store {
     settings: Arc<Settings>,
@@ -129,6 +132,7 @@ fn open(settings: &Settings, access: Access) -> Result<Connection, Fault> {
     let connection = Connection::open_with_flags(&settings.path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(settings.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.pragma_update(None, "cache_size", CACHE_KIB)?;
     if access == Access::Write {
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update_and_check(None, "journal_size_limit", 64 << 20, |_| Ok(()))?;

@@ -1,11 +1,12 @@
 //! The table's contract over SQLite files.
+#![allow(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
 use contracts::{ManualClock, Subject};
 use domain::ports::Table;
 use infra_sqlite::{Settings, SqliteTable};
 use std::sync::Arc;
 
-async fn subject() -> Subject<dyn Table> {
+fn subject() -> Subject<dyn Table> {
     let directory = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::default());
     let settings = Settings::new(directory.path().join("haft.db"));
@@ -14,9 +15,9 @@ async fn subject() -> Subject<dyn Table> {
 }
 
 mod table {
-    contracts::table_contract!(super::subject());
+    contracts::table_contract!(std::future::ready(super::subject()));
 }
 
 mod catalog {
-    contracts::catalog_contract!(super::subject());
+    contracts::catalog_contract!(std::future::ready(super::subject()));
 }

@@ -258,33 +258,19 @@ pub struct Withheld {
 impl Operation {
     /// The path parameter a placeholder stands for.
     pub fn path_parameter(&self, name: &str) -> Option<&Parameter> {
-        self.parameters
-            .iter()
-            .find(|p| p.location == Location::Path && p.name == name)
+        self.parameters.iter().find(|p| p.location == Location::Path && p.name == name)
     }
 
     /// The servers it may be sent to: its own, else the document's.
     pub fn servers<'a>(&'a self, api: &'a Api) -> &'a [Server] {
-        if self.servers.is_empty() {
-            &api.servers
-        } else {
-            &self.servers
-        }
+        if self.servers.is_empty() { &api.servers } else { &self.servers }
     }
 }
 
 impl Method {
     /// All of them, in the order documents list them.
-    pub const ALL: [Self; 8] = [
-        Self::Get,
-        Self::Put,
-        Self::Post,
-        Self::Delete,
-        Self::Options,
-        Self::Head,
-        Self::Patch,
-        Self::Trace,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Get, Self::Put, Self::Post, Self::Delete, Self::Options, Self::Head, Self::Patch, Self::Trace];
 
     /// As on the wire.
     pub const fn as_str(self) -> &'static str {

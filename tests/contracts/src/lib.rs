@@ -4,11 +4,15 @@
 //! adapter's `tests/contract.rs` says how one is made and names the suite:
 //!
 //! ```ignore
-//! async fn subject() -> Subject<dyn Table> { … }
-//! contracts::table_contract!(subject());
+//! fn subject() -> Subject<dyn Table> { … }
+//! contracts::table_contract!(std::future::ready(subject()));
 //! ```
 //!
 //! The suites know the ports, never an adapter. They are for tests alone.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "an assertion takes the result it is about, as it was given"
+)]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -64,10 +64,7 @@ pub enum ServerProblem {
 impl Server {
     /// A server without variables.
     pub fn new(url: impl Into<String>) -> Self {
-        Self {
-            url: url.into(),
-            ..Self::default()
-        }
+        Self { url: url.into(), ..Self::default() }
     }
 
     /// Whether the address says scheme and host.
@@ -92,11 +89,7 @@ impl Server {
             rest = behind;
         }
         address.push_str(rest);
-        if self.is_absolute() {
-            Ok(address)
-        } else {
-            Err(ServerProblem::Relative(address))
-        }
+        if self.is_absolute() { Ok(address) } else { Err(ServerProblem::Relative(address)) }
     }
 
     /// The address of the first absolute server of several, with the defaults of its variables.
@@ -116,10 +109,7 @@ impl Server {
         let declared = self.variables.get(variable);
         let default = declared.map(|v| v.default.as_str()).filter(|d| !d.is_empty());
         let Some(value) = values.get(variable).map(String::as_str).or(default) else {
-            return Err(ServerProblem::Open {
-                url: self.url.clone(),
-                variable: variable.to_owned(),
-            });
+            return Err(ServerProblem::Open { url: self.url.clone(), variable: variable.to_owned() });
         };
         match declared {
             // A default outside the document's own list is the document's business.
@@ -146,11 +136,8 @@ mod tests {
     fn server(url: &str, variables: &[(&str, &str, &[&str])]) -> Server {
         let variable = |(name, default, allowed): &(&str, &str, &[&str])| {
             let allowed = allowed.iter().map(|a| (*a).to_owned()).collect();
-            let variable = ServerVariable {
-                default: (*default).to_owned(),
-                allowed,
-                description: String::new(),
-            };
+            let variable =
+                ServerVariable { default: (*default).to_owned(), allowed, description: String::new() };
             ((*name).to_owned(), variable)
         };
         Server {
@@ -177,19 +164,13 @@ mod tests {
     #[test]
     fn what_gives_no_address_says_why() {
         let none = BTreeMap::new();
-        assert!(matches!(
-            server("/v2", &[]).address(&none),
-            Err(ServerProblem::Relative(_))
-        ));
+        assert!(matches!(server("/v2", &[]).address(&none), Err(ServerProblem::Relative(_))));
         assert!(matches!(
             server("https://{tenant}.example.com", &[]).address(&none),
             Err(ServerProblem::Open { .. })
         ));
         assert_eq!(Server::first_address(&[]), Err(ServerProblem::Missing));
-        let servers = [
-            server("/v1", &[]),
-            server("{scheme}://h", &[("scheme", "http", &[])]),
-        ];
+        let servers = [server("/v1", &[]), server("{scheme}://h", &[("scheme", "http", &[])])];
         assert_eq!(Server::first_address(&servers).unwrap(), "http://h");
     }
 }

@@ -171,7 +171,7 @@ impl Reference<'_> {
             Op::Write(step) => {
                 let (write, expected) = (self.write(&step), self.first_failing(std::slice::from_ref(&step)));
                 let done = self.table.write(write).await;
-                self.same_outcome(&done, expected)?;
+                same_outcome(&done, expected)?;
                 if let Ok(version) = done {
                     let before = self.items.get(&step.sk).and_then(|item| item.version);
                     self.apply(&step, Some(version));
@@ -184,15 +184,19 @@ impl Reference<'_> {
                 let writes = steps.iter().map(|step| self.write(step)).collect();
                 let expected = self.first_failing(&steps);
                 let done = self.table.transact(writes).await;
-                self.same_outcome(&done, expected)?;
+                same_outcome(&done, expected)?;
                 if done.is_ok() {
-                    steps.iter().for_each(|step| self.apply(step, None));
+                    for step in &steps {
+                        self.apply(step, None);
+                    }
                 }
             }
             Op::WriteMany(steps) => {
                 let writes = steps.iter().map(|step| self.write(step)).collect();
                 self.table.write_many(writes).await.map_err(fail)?;
-                steps.iter().for_each(|step| self.apply(step, None));
+                for step in &steps {
+                    self.apply(step, None);
+                }
             }
             Op::Add { sk, by } => self.add(sk, by.into()).await?,
             Op::Query {
@@ -244,20 +248,6 @@ impl Reference<'_> {
             }
         };
         steps.iter().find(fails).map(|step| self.key(step.sk))
-    }
-
-    fn same_outcome<T: std::fmt::Debug>(
-        &self,
-        done: &Result<T, TableError>,
-        expected: Option<Key>,
-    ) -> Result<(), TestCaseError> {
-        match (done, expected) {
-            (Ok(_), None) => Ok(()),
-            (Err(TableError::ConditionFailed { key }), Some(expected)) if *key == expected => Ok(()),
-            (done, expected) => Err(TestCaseError::fail(format!(
-                "{done:?}, but the reference fails on {expected:?}"
-            ))),
-        }
     }
 
     fn apply(&mut self, step: &Step, version: Option<u64>) {
@@ -363,4 +353,17 @@ impl Reference<'_> {
 
 fn fail(error: TableError) -> TestCaseError {
     TestCaseError::fail(format!("{error}"))
+}
+
+fn same_outcome<T: std::fmt::Debug>(
+    done: &Result<T, TableError>,
+    expected: Option<Key>,
+) -> Result<(), TestCaseError> {
+    match (done, expected) {
+        (Ok(_), None) => Ok(()),
+        (Err(TableError::ConditionFailed { key }), Some(expected)) if *key == expected => Ok(()),
+        (done, expected) => Err(TestCaseError::fail(format!(
+            "{done:?}, but the reference fails on {expected:?}"
+        ))),
+    }
 }

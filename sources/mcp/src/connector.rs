@@ -73,6 +73,8 @@ pub(crate) struct Connector {
 struct Gate {
     breaker: Breaker,
     permits: Semaphore,
+    /// How many permits there are in all.
+    limit: u32,
 }
 
 impl Connector {
@@ -177,12 +179,19 @@ impl Connector {
     }
 
     fn gate(&self, target: &Target) -> Arc<Gate> {
-        self.gates.get_with(target.key(), || {
-            Arc::new(Gate {
-                breaker: Breaker::default(),
-                permits: Semaphore::new(target.record.max_concurrency as usize),
-            })
-        })
+        let (key, limit) = (target.key(), target.record.max_concurrency);
+        match self.gates.get(&key) {
+            Some(gate) if gate.limit == limit => gate,
+            _ => {
+                let gate = Arc::new(Gate {
+                    breaker: Breaker::default(),
+                    permits: Semaphore::new(limit as usize),
+                    limit,
+                });
+                self.gates.insert(key, Arc::clone(&gate));
+                gate
+            }
+        }
     }
 
     async fn over_http(

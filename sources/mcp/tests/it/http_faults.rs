@@ -173,3 +173,12 @@ async fn a_change_told_between_calls_refreshes_the_catalog() {
         until("the new tool is listed", async || names().await.any(|name| name == "added_later")).await;
     }
 }
+
+#[tokio::test]
+async fn an_address_without_a_server_says_what_it_may_be() {
+    for status in ["404", "405"] {
+        let (house, http) = (House::new().await, HttpServer::start(&["--status", status]));
+        let error = house.servers.create(&house.account, http.input()).await.unwrap_err();
+        assert!(error.to_string().contains("HTTP+SSE"), "{error}");
+    }
+}

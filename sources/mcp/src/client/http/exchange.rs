@@ -7,7 +7,7 @@ use crate::client::{
     era::Era,
     error::CallError,
     message::{self, Answer, Incoming},
-    sse::Decoder,
+    sse::{Decoder, Event},
 };
 use ::http::HeaderMap;
 use egress::Response;
@@ -86,7 +86,7 @@ impl Exchange<'_> {
                     Ok(Some(chunk)) => {
                         for event in decoder.push(&chunk)? {
                             resumes = 0;
-                            if let Some(answer) = self.take_event(&event.data, id) {
+                            if let Some(answer) = self.take_event(&event, id) {
                                 return Ok(answer);
                             }
                         }
@@ -118,9 +118,12 @@ impl Exchange<'_> {
         self.wire.open_stream(after, self.headers.clone(), LONGEST_WAIT, most).await
     }
 
-    fn take_event(&self, data: &str, id: i64) -> Option<Answer> {
+    fn take_event(&self, event: &Event, id: i64) -> Option<Answer> {
+        if !event.is_message() {
+            return None;
+        }
         // The first event of a stream that can be taken up again has no data.
-        let message = serde_json::from_str(data).ok()?;
+        let message = serde_json::from_str(&event.data).ok()?;
         let messages = match message {
             Value::Array(batch) => batch,
             one => vec![one],

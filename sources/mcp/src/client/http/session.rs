@@ -252,7 +252,8 @@ async fn initialize(wire: &Arc<Wire>, watch: &Watch) -> Result<(Greeting, Option
 async fn handshake(wire: &Arc<Wire>, watch: &Watch) -> Result<(Greeting, Option<HeaderValue>), CallError> {
     let exchange =
         Exchange { wire, asked: fresh(Era::Legacy(era::LEGACY[0])), headers: HeaderMap::new(), watch };
-    let (answer, head) = exchange.run("initialize", era::initialize_params(), HeaderMap::new()).await?;
+    let greeted = exchange.run("initialize", era::initialize_params(), HeaderMap::new()).await;
+    let (answer, head) = greeted.map_err(with_hint)?;
     let greeting = era::read_initialize(&answer?)?;
     let session = head.get(SESSION).cloned();
     let state = State { greeting, session, generation: 0 };
@@ -262,4 +263,19 @@ async fn handshake(wire: &Arc<Wire>, watch: &Watch) -> Result<(Greeting, Option<
     let response = wire.post(&ready, state.headers(), super::exchange::LONGEST_WAIT, MAX_STREAM).await?;
     Reply::read(response, &asked).await?;
     Ok((state.greeting, state.session))
+}
+
+/// Says what it may mean that there is nothing to greet.
+fn with_hint(error: CallError) -> CallError {
+    match error {
+        CallError::Http { status: status @ (404 | 405), body, retry_after } => CallError::Http {
+            status,
+            body: format!(
+                "{body} (there is no streamable HTTP server at this address; the older HTTP+SSE transport is not \
+                 supported, and servers that have it mostly offer streamable HTTP at another path, such as /mcp)"
+            ),
+            retry_after,
+        },
+        other => other,
+    }
 }

@@ -95,12 +95,8 @@ impl CallTool for BraveSearch {
             _ => {}
         }
         let found: Found = answer.ok()?.json()?;
-        let hit = |hit: Page| Hit {
-            title: hit.title,
-            url: hit.url,
-            text: hit.description,
-            published: hit.page_age,
-        };
+        let hit =
+            |hit: Page| Hit { title: hit.title, url: hit.url, text: hit.description, published: hit.age };
         let hits = found.web.unwrap_or_default().results.into_iter().map(hit).collect();
         let most = usize::try_from(self.params.max_results).unwrap_or(10);
         Ok(Findings { answer: None, hits }.output(&args.query, most))
@@ -135,5 +131,6 @@ struct Page {
     url: String,
     #[serde(default)]
     description: String,
-    page_age: Option<String>,
+    #[serde(rename = "page_age")]
+    age: Option<String>,
 }

@@ -71,8 +71,8 @@ fn body(args: &SendMessageArgs) -> Value {
         None => json!({"msgtype": "text", "text": {"content": args.text}, "at": at}),
         Some(title) => {
             // Only numbers that stand in the text itself are shown as mentions.
-            let mentions: String = args.mention_mobiles.iter().map(|mobile| format!(" @{mobile}")).collect();
-            let text = format!("{}{mentions}", args.text);
+            let mentions = args.mention_mobiles.iter().map(|mobile| format!("@{mobile}"));
+            let text = std::iter::once(args.text.clone()).chain(mentions).collect::<Vec<_>>().join(" ");
             json!({"msgtype": "markdown", "markdown": {"title": title, "text": text}, "at": at})
         }
     }

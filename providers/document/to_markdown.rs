@@ -121,11 +121,11 @@ fn output(document: &shared::Document, start: u32, most: u32) -> ToolOutput {
         (true, _) => "(nothing: the document ends before this character)".to_owned(),
     };
     if let Some(next) = next {
-        told +=
-            &format!("\n\n(The document goes on: {total} characters in all. Call again with start={next}.)");
+        let more = format!("The document goes on: {total} characters in all. Call again with start={next}.");
+        told.extend(["\n\n(", more.as_str(), ")"]);
     }
     for note in &document.notes {
-        told += &format!("\n\n({note})");
+        told.extend(["\n\n(", note.as_str(), ")"]);
     }
     let data = json!({
         "kind": document.kind, "text": text, "start": start, "total_chars": total, "next_start": next,

@@ -71,13 +71,13 @@ impl CallTool for Forecast {
                 country: None,
                 admin1: None,
             },
-            (Some(name), None, None) if !name.is_empty() => match self.find(name, cx).await? {
-                Some(place) => place,
-                None => {
+            (Some(name), None, None) if !name.is_empty() => {
+                let Some(place) = self.find(name, cx).await? else {
                     let advice = "Try its English name, a larger place nearby, or coordinates.";
                     return Ok(ToolOutput::failed(format!("There is no place called `{name}`. {advice}")));
-                }
-            },
+                };
+                place
+            }
             _ => return Err(invalid_argument("place", "is needed, or `latitude` and `longitude` together")),
         };
         let weather = self.weather(&place, args.days, cx).await?;

@@ -128,15 +128,12 @@ fn unescaped(text: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let end = rest.char_indices().take(12).find(|(_, c)| *c == ';').map(|(end, _)| end);
-        match end.and_then(|end| Some((end, character(&rest[1..end])?))) {
-            Some((end, c)) => {
-                out.push(c);
-                rest = &rest[end + 1..];
-            }
-            None => {
-                out.push('&');
-                rest = &rest[1..];
-            }
+        if let Some((end, c)) = end.and_then(|end| Some((end, character(&rest[1..end])?))) {
+            out.push(c);
+            rest = &rest[end + 1..];
+        } else {
+            out.push('&');
+            rest = &rest[1..];
         }
     }
     out + rest

@@ -45,7 +45,7 @@ pub(super) struct Chart<'a> {
 /// The chart as SVG.
 pub(super) fn svg(chart: &Chart<'_>, is_pie: bool, size: (u32, u32)) -> Result<String, String> {
     let mut svg = String::new();
-    draw(SVGBackend::with_string(&mut svg, size).into_drawing_area(), chart, is_pie, 1)?;
+    draw(&SVGBackend::with_string(&mut svg, size).into_drawing_area(), chart, is_pie, 1)?;
     Ok(svg)
 }
 
@@ -57,7 +57,7 @@ pub(super) fn pixels(
 ) -> Result<Vec<u8>, String> {
     let large = (width * OVERSIZE, height * OVERSIZE);
     let mut buffer = vec![255; large.0 as usize * large.1 as usize * 3];
-    draw(BitMapBackend::with_buffer(&mut buffer, large).into_drawing_area(), chart, is_pie, OVERSIZE)?;
+    draw(&BitMapBackend::with_buffer(&mut buffer, large).into_drawing_area(), chart, is_pie, OVERSIZE)?;
     Ok(smaller(&buffer, width as usize, height as usize))
 }
 
@@ -73,7 +73,7 @@ pub(super) fn missing(chart: &Chart<'_>) -> Vec<char> {
 }
 
 fn draw<DB: DrawingBackend>(
-    root: DrawingArea<DB, Shift>,
+    root: &DrawingArea<DB, Shift>,
     chart: &Chart<'_>,
     is_pie: bool,
     scale: u32,

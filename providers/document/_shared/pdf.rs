@@ -41,7 +41,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
         }
         match page(&pdf, *number, *id) {
             Some(text) if text.is_empty() => {}
-            Some(text) => document.text += &format!("{text}\n\n"),
+            Some(text) => document.text.extend([text.as_str(), "\n\n"]),
             None => unread.push(number.to_string()),
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
         }
         let body = table::markdown(&rows.cells);
         let body = if body.is_empty() { "(empty)" } else { &body };
-        document.text += &format!("## {name}\n\n{body}\n\n");
+        document.text.extend(["## ", name.as_str(), "\n\n", body, "\n\n"]);
     }
     document.text.truncate(document.text.trim_end().len());
     Ok(document)

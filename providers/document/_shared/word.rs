@@ -84,10 +84,9 @@ impl Writer {
         let value = |name: &str| attribute(element, name);
         let is_on = || !matches!(value("w:val").as_deref(), Some("0" | "false" | "none"));
         match element.local_name().as_ref() {
-            "del" | "Fallback" | "moveFrom" => self.skipped += 1,
             "p" => self.paragraph = Paragraph::default(),
             "pStyle" => {
-                self.paragraph.heading = value("w:val").and_then(|style| self.styles.get(&style).copied())
+                self.paragraph.heading = value("w:val").and_then(|style| self.styles.get(&style).copied());
             }
             "outlineLvl" => {
                 let level =
@@ -107,7 +106,7 @@ impl Writer {
                 self.link = target.map(|target| (target, self.paragraph.text.len()));
             }
             "tbl" if self.skipped == 0 && self.tables.len() < DEEPEST => self.tables.push(Table::default()),
-            "tbl" => self.skipped += 1,
+            "tbl" | "del" | "Fallback" | "moveFrom" => self.skipped += 1,
             "tr" => self.row(|table| table.rows.push(Vec::new())),
             "tc" => self.row(|table| table.cell.clear()),
             _ => {}
@@ -169,16 +168,15 @@ impl Writer {
             (None, Some(level)) => format!("{}- {text}\n", "  ".repeat(level.min(8))),
             (None, None) => format!("{text}\n\n"),
         };
-        match self.tables.last_mut() {
-            Some(table) => table.cell.push_str(&format!("{text} ")),
-            None => {
-                // A list ends where something else begins.
-                if list.is_none() && self.out.ends_with('\n') && !self.out.ends_with("\n\n") {
-                    self.out.push('\n');
-                }
-                self.out.push_str(&block);
-            }
+        if let Some(table) = self.tables.last_mut() {
+            table.cell.extend([text, " "]);
+            return;
         }
+        // A list ends where something else begins.
+        if list.is_none() && self.out.ends_with('\n') && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+        self.out.push_str(&block);
     }
 
     fn end_table(&mut self) {
@@ -190,7 +188,7 @@ impl Writer {
                 let lines = rows.iter().map(|row| row.join(", "));
                 outer.cell.push_str(&lines.collect::<Vec<_>>().join("; "));
             }
-            None => self.out.push_str(&format!("{}\n\n", table::markdown(&rows))),
+            None => self.out.extend([table::markdown(&rows).as_str(), "\n\n"]),
         }
     }
 

@@ -35,11 +35,10 @@ const REFUSED: [&str; 20] = [
 ];
 
 /// Headers of an answer that a reader has a use for.
-const TOLD: [&str; 10] = [
+const TOLD: [&str; 9] = [
     "content-type",
     "content-length",
     "content-language",
-    "date",
     "etag",
     "last-modified",
     "link",

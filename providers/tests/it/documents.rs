@@ -182,18 +182,14 @@ async fn an_archive_that_unpacks_without_end_is_refused() {
 /// A PDF of these objects, each as `N 0 obj … endobj`, whose catalogue is the first.
 fn pdf_of(objects: &[String]) -> Vec<u8> {
     let mut pdf = "%PDF-1.4\n".to_owned();
-    let mut places = Vec::new();
+    let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
     for (at, object) in objects.iter().enumerate() {
-        places.push(pdf.len());
-        pdf += &format!("{} 0 obj\n{object}\nendobj\n", at + 1);
+        table.extend([format!("{:010} 00000 n \n", pdf.len())]);
+        pdf.extend([format!("{} 0 obj\n{object}\nendobj\n", at + 1)]);
     }
-    let xref = pdf.len();
-    pdf += &format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
-    for place in places {
-        pdf += &format!("{place:010} 00000 n \n");
-    }
-    pdf += &format!("trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{xref}\n%%EOF\n", objects.len() + 1);
-    pdf.into_bytes()
+    let size = objects.len() + 1;
+    let end = format!("trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{}\n%%EOF\n", pdf.len());
+    (pdf + &table + &end).into_bytes()
 }
 
 #[tokio::test]

@@ -113,6 +113,7 @@ fn table() -> Vec<(&'static str, Value, Expect)> {
     table.extend(query());
     table.extend(extract());
     table.extend(texts());
+    table.extend(codes());
     table.extend(data());
     table.extend(statistics());
     table
@@ -256,8 +257,7 @@ fn extract() -> Vec<(&'static str, Value, Expect)> {
 }
 
 fn texts() -> Vec<(&'static str, Value, Expect)> {
-    let (replace, count, compare, encode) = ("text/replace", "text/count", "text/compare", "text/encode");
-    let coded = |text: &str, encoding: &str, decode: bool| json!({"text": text, "encoding": encoding, "decode": decode});
+    let (replace, count, compare) = ("text/replace", "text/count", "text/compare");
     vec![
         (
             replace,
@@ -300,6 +300,13 @@ fn texts() -> Vec<(&'static str, Value, Expect)> {
             Ok_("-b\n+B\n c\n+d", vec![("/added", json!(2)), ("/removed", json!(1))]),
         ),
         (compare, json!({"before": "x", "after": "x"}), Ok_("the same", vec![("/diff", json!(""))])),
+    ]
+}
+
+fn codes() -> Vec<(&'static str, Value, Expect)> {
+    let encode = "text/encode";
+    let coded = |text: &str, encoding: &str, decode: bool| json!({"text": text, "encoding": encoding, "decode": decode});
+    vec![
         (encode, coded("鱼 & chips", "url", false), Ok_("%E9%B1%BC%20%26%20chips", vec![])),
         (encode, coded("%E9%B1%BC%20%26%20chips", "url", true), Ok_("鱼 & chips", vec![])),
         (encode, coded("鱼", "base64", false), Ok_("6bG8", vec![])),

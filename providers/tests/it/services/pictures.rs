@@ -115,7 +115,7 @@ fn refusals() -> Vec<(&'static str, Reply, Expect)> {
     ]
 }
 
-fn task(status: &str, more: Value) -> Reply {
+fn task(status: &str, more: &Value) -> Reply {
     let mut output = json!({"task_id": "t-1", "task_status": status});
     output.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     Reply::json(200, &json!({"output": output, "request_id": "1"}))
@@ -129,9 +129,9 @@ fn qwen_by_task() -> Service {
         credentials: json!({"tongyi": {"api_key": KEY}}),
         args: json!({"prompt": "猫", "negative_prompt": "狗"}),
         replies: vec![
-            task("PENDING", json!({})),
-            task("RUNNING", json!({})),
-            task("SUCCEEDED", results),
+            task("PENDING", &json!({})),
+            task("RUNNING", &json!({})),
+            task("SUCCEEDED", &results),
             Reply::of(200, "image/png", pixel()),
         ],
         requests: vec![
@@ -191,17 +191,17 @@ async fn a_task_that_fails_says_why() {
             json!({"url": "{base}"}),
             &key,
             json!({"prompt": "x"}),
-            vec![task("PENDING", json!({})), last],
+            vec![task("PENDING", &json!({})), last],
         )
     };
     let (refused, _) =
-        ask(task("FAILED", json!({"code": "DataInspectionFailed", "message": "Output is inappropriate."})))
+        ask(task("FAILED", &json!({"code": "DataInspectionFailed", "message": "Output is inappropriate."})))
             .await;
     super::check("content", &refused, &Expect::Failed("Output is inappropriate."));
     let (failed, _) =
-        ask(task("FAILED", json!({"code": "InternalError", "message": "Worker is gone."}))).await;
+        ask(task("FAILED", &json!({"code": "InternalError", "message": "Worker is gone."}))).await;
     super::check("failed", &failed, &Expect::Error("upstream", "Worker is gone."));
-    let (unknown, _) = ask(task("UNKNOWN", json!({}))).await;
+    let (unknown, _) = ask(task("UNKNOWN", &json!({}))).await;
     super::check("unknown", &unknown, &Expect::Error("upstream", "UNKNOWN"));
 }
 
@@ -230,7 +230,7 @@ async fn a_small_picture_stands_in_the_answer_and_a_large_one_is_a_link() {
         match (&output.content[1], is_link) {
             (Content::ResourceLink { uri, .. }, true) => assert_eq!(json!(uri), link),
             (Content::Image { data, mime_type, .. }, false) => {
-                assert_eq!((data.as_str(), mime_type.as_str()), (PIXEL, "image/png"))
+                assert_eq!((data.as_str(), mime_type.as_str()), (PIXEL, "image/png"));
             }
             (other, _) => panic!("{other:?}"),
         }

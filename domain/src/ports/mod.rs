@@ -19,7 +19,7 @@ pub mod table_rules;
 
 pub use assembler::{Assembler, Assembly};
 pub use audit::{AuditRecord, AuditSink, NoAudit};
-pub use blobs::{Blob, BlobError, BlobInfo, BlobLink, Blobs};
+pub use blobs::{Blob, BlobError, BlobInfo, BlobLink, Blobs, check_blob_key};
 pub use chat_model::{
     ChatError, ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatRole, ChatStream, ChatTool, ToolCall,
     Usage,
@@ -27,7 +27,7 @@ pub use chat_model::{
 pub use cipher::{Cipher, CipherError, Scope, Sealed};
 pub use clock::{Clock, SystemClock};
 pub use credentials::{CredentialError, Credentials};
-pub use queue::{Delivery, Queue, QueueError};
+pub use queue::{Delivery, MAX_DELAY, Queue, QueueError};
 pub use retriever::{Passage, RetrieveError, Retriever};
 pub use signal::{Signal, SignalError};
 pub use stdio_invoker::{StdioContext, StdioError, StdioInvoker, StdioServer};

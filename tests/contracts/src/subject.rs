@@ -11,6 +11,8 @@ pub struct Subject<P: ?Sized> {
     pub other: Arc<P>,
     /// The clock that both go by, where the port tells time at all.
     pub clock: Arc<ManualClock>,
+    /// A part of how often races and random cases are repeated, for a store that answers slowly.
+    share: usize,
     kept: Box<dyn Any + Send + Sync>,
 }
 
@@ -21,8 +23,19 @@ impl<P: ?Sized> Subject<P> {
             it,
             other,
             clock,
+            share: 1,
             kept: Box::new(kept),
         }
+    }
+
+    /// The same subject, for which races and random cases are repeated a quarter as often.
+    pub fn slow(self) -> Self {
+        Self { share: 4, ..self }
+    }
+
+    /// How often to repeat what is usually repeated `usual` times.
+    pub fn times(&self, usual: usize) -> usize {
+        usual.div_ceil(self.share)
     }
 
     /// The same store behind another port.
@@ -31,6 +44,7 @@ impl<P: ?Sized> Subject<P> {
             it: wrap(self.it),
             other: wrap(self.other),
             clock: self.clock,
+            share: self.share,
             kept: self.kept,
         }
     }

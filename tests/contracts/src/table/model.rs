@@ -131,7 +131,7 @@ struct Reference<'a> {
 /// The store and a reference in memory agree on every answer and, after each operation, on every item.
 pub async fn random_operations_agree_with_a_reference(s: Subject<dyn Table>) {
     let config = Config {
-        cases: 48,
+        cases: u32::try_from(s.times(48)).unwrap(),
         max_shrink_iters: 400,
         failure_persistence: None,
         ..Config::default()

@@ -114,9 +114,10 @@ impl DynamoDbTable {
             .flatten()
             .flat_map(Group::places)
             .collect::<Vec<_>>();
-        let found = match places.is_empty() {
-            true => HashMap::new(),
-            false => self.batch_get(places, Reading::Whole).await?,
+        let found = if places.is_empty() {
+            HashMap::new()
+        } else {
+            self.batch_get(places, Reading::Whole).await?
         };
         let mut items = Vec::with_capacity(records.len());
         for (record, group) in records.into_iter().zip(groups) {

@@ -52,8 +52,13 @@ impl Place {
     /// Every item as it lies there, parts of bodies included.
     async fn stored(&self) -> usize {
         let client = aws_sdk_dynamodb::Client::new(&self.moto.config());
-        let all = client.scan().table_name(&self.name).send().await.unwrap();
-        all.items.unwrap_or_default().len()
+        let pages = client
+            .scan()
+            .table_name(&self.name)
+            .into_paginator()
+            .items()
+            .send();
+        pages.try_collect().await.unwrap().len()
     }
 }
 

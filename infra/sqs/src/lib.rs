@@ -87,7 +87,7 @@ impl SqsQueue {
                 }
                 // Left to come again and again until it is dead: then somebody looks into it.
                 Err(id) => {
-                    tracing::error!(message.id = id, queue = %self.url, "a message is not JSON and is not delivered")
+                    tracing::error!(message.id = id, queue = %self.url, "a message is not JSON and is not delivered");
                 }
             }
         }

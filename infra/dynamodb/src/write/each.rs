@@ -49,7 +49,7 @@ fn request(change: &Change, id: &str) -> Result<WriteRequest, TableError> {
     let held = content
         .attributes()
         .into_iter()
-        .chain(expires.into_iter().flat_map(|at| record::expiry(*at)));
+        .chain(expires.iter().flat_map(|at| record::expiry(*at)));
     item.extend(held.map(|(name, value)| (name.to_owned(), value)));
     item.insert("v".to_owned(), int(leap()));
     item.insert("w".to_owned(), string(id));

@@ -16,6 +16,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+mod walk;
+
+pub use walk::{Place, Walked};
+
 /// The most bodies one revision holds.
 pub const MAX_BODIES: usize = 10_000;
 
@@ -107,10 +111,7 @@ impl Catalog {
         let partition = self.partition(account);
         let keys: Vec<Key> = ids.iter().map(|id| partition.key(head_sk(id))).collect();
         let items = self.table.get_many(&keys).await?;
-        Ok(items
-            .into_iter()
-            .map(|item| item.and_then(|i| read_head(&i).ok()))
-            .collect())
+        Ok(items.into_iter().map(|item| item.and_then(|i| read_head(&i).ok())).collect())
     }
 
     /// Reads one head; says when it is not readable.
@@ -125,10 +126,7 @@ impl Catalog {
 
     /// The id of the provider that holds a name.
     pub async fn id_of(&self, account: &AccountId, name: &str) -> Result<Option<String>, TableError> {
-        let item = self
-            .table
-            .get(&self.partition(account).key(name_sk(name)))
-            .await?;
+        let item = self.table.get(&self.partition(account).key(name_sk(name))).await?;
         Ok(item.and_then(|i| i.body.get("id").and_then(Value::as_str).map(str::to_owned)))
     }
 
@@ -139,9 +137,7 @@ impl Catalog {
         limit: usize,
         cursor: Option<String>,
     ) -> Result<(Vec<Head<R>>, Option<String>), CatalogError> {
-        let query = Query::prefix(self.partition(account), "head#")
-            .limit(limit)
-            .after(cursor);
+        let query = Query::prefix(self.partition(account), "head#").limit(limit).after(cursor);
         let Page { items, next_cursor } = self.table.query(&query).await?;
         let heads = items.iter().map(read_head).collect::<Result<_, _>>()?;
         Ok((heads, next_cursor))
@@ -156,13 +152,7 @@ impl Catalog {
         let partition = self.partition(account);
         let key = |(head, name): &(&Head<R>, &str)| partition.key(body_sk(&head.id, &head.body_id, name));
         let keys: Vec<Key> = wanted.iter().map(key).collect();
-        Ok(self
-            .table
-            .get_many(&keys)
-            .await?
-            .into_iter()
-            .map(|item| item.map(|i| i.body))
-            .collect())
+        Ok(self.table.get_many(&keys).await?.into_iter().map(|item| item.map(|i| i.body)).collect())
     }
 
     /// Lists a revision's bodies by name, a page at a time.
@@ -174,9 +164,7 @@ impl Catalog {
         cursor: Option<String>,
     ) -> Result<(Vec<Body>, Option<String>), TableError> {
         let prefix = body_sk(&head.id, &head.body_id, "");
-        let query = Query::prefix(self.partition(account), &prefix)
-            .limit(limit)
-            .after(cursor);
+        let query = Query::prefix(self.partition(account), &prefix).limit(limit).after(cursor);
         let Page { items, next_cursor } = self.table.query(&query).await?;
         let body = |item: Item| (item.key.sk()[prefix.len()..].to_owned(), item.body);
         Ok((items.into_iter().map(body).collect(), next_cursor))
@@ -187,10 +175,7 @@ impl Catalog {
         let prefix = body_sk(&head.id, &head.body_id, "");
         let query = Query::prefix(self.partition(account), &prefix).limit(1000);
         let items = query_all(self.table.as_ref(), query, MAX_BODIES).await?;
-        Ok(items
-            .into_iter()
-            .map(|i| (i.key.sk()[prefix.len()..].to_owned(), i.body))
-            .collect())
+        Ok(items.into_iter().map(|i| (i.key.sk()[prefix.len()..].to_owned(), i.body)).collect())
     }
 
     /// Creates a provider with its first revision.
@@ -214,11 +199,7 @@ impl Catalog {
         self.write_bodies(account, id, &body_id, bodies).await?;
         let partition = self.partition(account);
         let writes = vec![
-            Write::put_if(
-                partition.key(head_sk(id)),
-                to_value(id, &stored)?,
-                Condition::Absent,
-            ),
+            Write::put_if(partition.key(head_sk(id)), to_value(id, &stored)?, Condition::Absent),
             Write::put_if(partition.key(name_sk(name)), json!({"id": id}), Condition::Absent),
         ];
         let swapped = self.table.transact(writes).await;
@@ -280,16 +261,10 @@ impl Catalog {
         let head: Head<Value> = self.head(account, id).await?;
         let partition = self.partition(account);
         let writes = vec![
-            Write::Delete {
-                key: partition.key(head_sk(id)),
-                condition: Condition::Version(head.version),
-            },
+            Write::Delete { key: partition.key(head_sk(id)), condition: Condition::Version(head.version) },
             Write::delete(partition.key(name_sk(&head.name))),
         ];
-        self.table
-            .transact(writes)
-            .await
-            .map_err(|e| conflict(id, &head.name, e))?;
+        self.table.transact(writes).await.map_err(|e| conflict(id, &head.name, e))?;
         self.delete_prefix(account, &format!("body#{id}#")).await?;
         Ok(())
     }
@@ -303,11 +278,8 @@ impl Catalog {
     ) -> Result<(), TableError> {
         let partition = self.partition(account);
         let body = serde_json::to_value(to).map_err(|e| TableError::Invalid(e.to_string()))?;
-        let mut writes = vec![Write::put_if(
-            partition.key(head_sk(&head.id)),
-            body,
-            Condition::Version(head.version),
-        )];
+        let mut writes =
+            vec![Write::put_if(partition.key(head_sk(&head.id)), body, Condition::Version(head.version))];
         if name_sk(name) != name_sk(&head.name) {
             writes.push(Write::put_if(
                 partition.key(name_sk(name)),
@@ -350,10 +322,7 @@ impl Catalog {
         }
         let partition = self.partition(account);
         let write = |(name, body): Body| Write::put(partition.key(body_sk(id, body_id, &name)), body);
-        Ok(self
-            .table
-            .write_many(bodies.into_iter().map(write).collect())
-            .await?)
+        Ok(self.table.write_many(bodies.into_iter().map(write).collect()).await?)
     }
 
     async fn delete_bodies(&self, account: &AccountId, id: &str, body_id: &str) -> Result<(), TableError> {
@@ -365,9 +334,7 @@ impl Catalog {
             let query = Query::prefix(self.partition(account), prefix).limit(1000);
             let page = self.table.query(&query).await?;
             let more = page.next_cursor.is_some();
-            self.table
-                .write_many(page.items.into_iter().map(|i| Write::delete(i.key)).collect())
-                .await?;
+            self.table.write_many(page.items.into_iter().map(|i| Write::delete(i.key)).collect()).await?;
             if !more {
                 return Ok(());
             }
@@ -392,18 +359,13 @@ fn body_sk(id: &str, body_id: &str, name: &str) -> String {
 }
 
 fn to_value(id: &str, record: &impl Serialize) -> Result<Value, CatalogError> {
-    serde_json::to_value(record).map_err(|e| CatalogError::Corrupt {
-        id: id.to_owned(),
-        reason: e.to_string(),
-    })
+    serde_json::to_value(record)
+        .map_err(|e| CatalogError::Corrupt { id: id.to_owned(), reason: e.to_string() })
 }
 
 fn read_head<R: DeserializeOwned>(item: &Item) -> Result<Head<R>, CatalogError> {
     let id = item.key.sk().trim_start_matches("head#").to_owned();
-    let corrupt = |e: serde_json::Error| CatalogError::Corrupt {
-        id: id.clone(),
-        reason: e.to_string(),
-    };
+    let corrupt = |e: serde_json::Error| CatalogError::Corrupt { id: id.clone(), reason: e.to_string() };
     let stored = Stored::deserialize(&item.body).map_err(corrupt)?;
     let record = serde_json::from_value(stored.record).map_err(corrupt)?;
     Ok(Head {

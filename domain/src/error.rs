@@ -104,16 +104,8 @@ fn first(violations: &[Violation]) -> String {
     match violations {
         [] => String::new(),
         [v, rest @ ..] => {
-            let at = if v.path.is_empty() {
-                "the arguments"
-            } else {
-                &v.path
-            };
-            let more = if rest.is_empty() {
-                String::new()
-            } else {
-                format!(" (and {} more)", rest.len())
-            };
+            let at = if v.path.is_empty() { "the arguments" } else { &v.path };
+            let more = if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
             format!(": at {at}: {}{more}", v.message)
         }
     }
@@ -122,9 +114,7 @@ fn first(violations: &[Violation]) -> String {
 impl ToolError {
     /// A fault of ours, from any error.
     pub fn internal(error: impl std::fmt::Display) -> Self {
-        Self::Internal {
-            message: error.to_string(),
-        }
+        Self::Internal { message: error.to_string() }
     }
 
     /// The stable code of this kind of error.
@@ -184,13 +174,8 @@ impl ToolError {
             Self::TooLarge { what, limit } => {
                 format!("{what} is too large (limit {limit} bytes). Ask for less.")
             }
-            Self::RateLimited {
-                retry_after: Some(wait),
-            } => {
-                format!(
-                    "Too many calls. Wait {} s before calling again.",
-                    wait.as_secs().max(1)
-                )
+            Self::RateLimited { retry_after: Some(wait) } => {
+                format!("Too many calls. Wait {} s before calling again.", wait.as_secs().max(1))
             }
             Self::RateLimited { retry_after: None } => "Too many calls. Wait before calling again.".into(),
             Self::Cancelled => "The call was cancelled.".into(),

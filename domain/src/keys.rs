@@ -26,10 +26,7 @@ impl Partition {
 
     /// The key of an item in this partition.
     pub fn key(&self, sk: impl Into<String>) -> Key {
-        Key {
-            pk: self.clone(),
-            sk: sk.into(),
-        }
+        Key { pk: self.clone(), sk: sk.into() }
     }
 }
 
@@ -84,6 +81,8 @@ kinds! {
     App = "app", "apps";
     /// Conversations and messages.
     Conversation = "conv", "apps";
+    /// Datasets: documents and their passages.
+    Dataset = "ds", "agent";
     /// WeChat settings and end users.
     Wechat = "wx", "apps";
     /// Imported API documents and their tools.
@@ -161,11 +160,8 @@ mod tests {
 
     #[test]
     fn no_two_kinds_or_lookups_share_a_prefix() {
-        let prefixes: Vec<_> = Kind::ALL
-            .iter()
-            .map(|k| k.prefix())
-            .chain(Lookup::PREFIXES.iter().map(|(p, _)| *p))
-            .collect();
+        let prefixes: Vec<_> =
+            Kind::ALL.iter().map(|k| k.prefix()).chain(Lookup::PREFIXES.iter().map(|(p, _)| *p)).collect();
         assert_eq!(prefixes.iter().collect::<BTreeSet<_>>().len(), prefixes.len());
         assert!(prefixes.iter().all(|p| !p.contains('#')));
     }

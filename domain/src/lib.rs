@@ -8,8 +8,10 @@
 
 pub mod account;
 pub mod catalog;
+pub mod dialect;
 pub mod error;
 pub mod keys;
+pub mod listing;
 pub mod output;
 pub mod ports;
 pub mod problem;
@@ -21,7 +23,9 @@ pub mod tool;
 pub mod toolset;
 
 pub use account::{AccountId, Role};
+pub use dialect::Dialect;
 pub use error::{ToolError, Violation};
+pub use listing::{ListPage, ListRequest, ToolLister, ToolListing};
 pub use output::{Content, ToolOutput};
 pub use problem::{Problem, ProblemCode, Unresolved};
 pub use reference::{ToolKind, ToolRef};

@@ -80,43 +80,25 @@ pub enum Content {
 impl Content {
     /// A block of text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text {
-            text: text.into(),
-            extra: Map::new(),
-        }
+        Self::Text { text: text.into(), extra: Map::new() }
     }
 
     /// A picture given as base64.
     pub fn image(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
-        Self::Image {
-            data: data.into(),
-            mime_type: mime_type.into(),
-            extra: Map::new(),
-        }
+        Self::Image { data: data.into(), mime_type: mime_type.into(), extra: Map::new() }
     }
 
     /// A link.
     pub fn link(uri: impl Into<String>, name: impl Into<String>, mime_type: &str) -> Self {
         let extra = Map::from_iter([("mimeType".to_owned(), json!(mime_type))]);
-        Self::ResourceLink {
-            uri: uri.into(),
-            name: name.into(),
-            extra,
-        }
+        Self::ResourceLink { uri: uri.into(), name: name.into(), extra }
     }
 
     /// Bytes in the result itself, as base64.
     pub fn blob(uri: impl Into<String>, mime_type: &str, base64: &str) -> Self {
-        let fields = [
-            ("uri", json!(uri.into())),
-            ("mimeType", json!(mime_type)),
-            ("blob", json!(base64)),
-        ];
+        let fields = [("uri", json!(uri.into())), ("mimeType", json!(mime_type)), ("blob", json!(base64))];
         let resource = fields.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
-        Self::Resource {
-            resource,
-            extra: Map::new(),
-        }
+        Self::Resource { resource, extra: Map::new() }
     }
 
     /// What a reader of text is told of this block: its text, or what it is and where.
@@ -133,10 +115,7 @@ impl Content {
                 Some(text) => text.to_owned(),
                 None => format!(
                     "[resource {}]",
-                    resource
-                        .get("uri")
-                        .and_then(Value::as_str)
-                        .unwrap_or("without uri")
+                    resource.get("uri").and_then(Value::as_str).unwrap_or("without uri")
                 ),
             },
             Self::ResourceLink { uri, name, .. } if name.is_empty() => format!("[link {uri}]"),
@@ -153,28 +132,17 @@ fn decoded_len(base64: &str) -> usize {
 impl ToolOutput {
     /// A result that is one text.
     pub fn text_of(text: impl Into<String>) -> Self {
-        Self {
-            content: vec![Content::text(text)],
-            ..Self::default()
-        }
+        Self { content: vec![Content::text(text)], ..Self::default() }
     }
 
     /// A result as text for a reader and as data for a program.
     pub fn structured(text: impl Into<String>, structured: Value) -> Self {
-        Self {
-            content: vec![Content::text(text)],
-            structured: Some(structured),
-            is_error: false,
-        }
+        Self { content: vec![Content::text(text)], structured: Some(structured), is_error: false }
     }
 
     /// A failure that the tool reports in words a model can act on.
     pub fn failed(text: impl Into<String>) -> Self {
-        Self {
-            content: vec![Content::text(text)],
-            structured: None,
-            is_error: true,
-        }
+        Self { content: vec![Content::text(text)], structured: None, is_error: true }
     }
 
     /// Flattens the result for a reader that wants one text: blocks joined by newlines; where there are

@@ -67,10 +67,7 @@ pub struct Unresolved {
 impl Unresolved {
     /// A reason with its code.
     pub fn new(code: ProblemCode, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-        }
+        Self { code, message: message.into() }
     }
 }
 

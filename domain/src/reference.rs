@@ -22,12 +22,7 @@ pub enum ToolKind {
 
 impl ToolKind {
     /// Every kind, in the order lists show them.
-    pub const ALL: [Self; 4] = [
-        Self::BuiltinTool,
-        Self::ApiTool,
-        Self::McpTool,
-        Self::WorkflowTool,
-    ];
+    pub const ALL: [Self; 4] = [Self::BuiltinTool, Self::ApiTool, Self::McpTool, Self::WorkflowTool];
 
     /// The kind's name on the wire.
     pub const fn as_str(self) -> &'static str {
@@ -55,10 +50,7 @@ impl FromStr for ToolKind {
     type Err = UnknownKind;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
-            .ok_or_else(|| UnknownKind(text.to_owned()))
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| UnknownKind(text.to_owned()))
     }
 }
 
@@ -83,12 +75,7 @@ pub struct ToolRef {
 impl ToolRef {
     /// A reference without params.
     pub fn new(kind: ToolKind, provider_id: impl Into<String>, tool_id: impl Into<String>) -> Self {
-        Self {
-            kind,
-            provider_id: provider_id.into(),
-            tool_id: tool_id.into(),
-            params: Map::new(),
-        }
+        Self { kind, provider_id: provider_id.into(), tool_id: tool_id.into(), params: Map::new() }
     }
 
     /// A hash that is the same for equal references, whatever the order of their params' keys. Hexadecimal.

@@ -46,10 +46,7 @@ pub enum SchemaError {
 impl Schema {
     /// Wraps a schema. It is compiled at its first use.
     pub fn new(value: Value) -> Self {
-        Self(Arc::new(Inner {
-            value,
-            validator: OnceLock::new(),
-        }))
+        Self(Arc::new(Inner { value, validator: OnceLock::new() }))
     }
 
     /// The schema of a tool without arguments.
@@ -69,9 +66,7 @@ impl Schema {
 
     /// Whether `instance` meets the schema.
     pub fn is_valid(&self, instance: &Value) -> Result<bool, SchemaError> {
-        self.validator()
-            .map(|v| v.is_valid(instance))
-            .map_err(Clone::clone)
+        self.validator().map(|v| v.is_valid(instance)).map_err(Clone::clone)
     }
 
     /// What `instance` breaks, most important first and at most 20; empty when it is valid.
@@ -83,11 +78,7 @@ impl Schema {
             path: e.instance_path().to_string(),
             message: e.masked().to_string(),
         };
-        Ok(validator
-            .iter_errors(instance)
-            .take(MAX_VIOLATIONS)
-            .map(violation)
-            .collect())
+        Ok(validator.iter_errors(instance).take(MAX_VIOLATIONS).map(violation).collect())
     }
 
     pub(crate) fn validator(&self) -> Result<&Validator, &SchemaError> {
@@ -112,9 +103,7 @@ fn compile(schema: &Value) -> Result<Validator, SchemaError> {
         .with_pattern_options(PatternOptions::regex().size_limit(MAX_PATTERN_BYTES))
         .build(schema)
         .or_else(|_| {
-            let fancy = PatternOptions::fancy_regex()
-                .backtrack_limit(100_000)
-                .size_limit(MAX_PATTERN_BYTES);
+            let fancy = PatternOptions::fancy_regex().backtrack_limit(100_000).size_limit(MAX_PATTERN_BYTES);
             options().with_pattern_options(fancy).build(schema)
         })
         .map_err(|e| SchemaError::Invalid {
@@ -132,10 +121,7 @@ fn declared_draft(schema: &Value) -> Draft {
         ("draft-07", Draft::Draft7),
         ("2019-09", Draft::Draft201909),
     ];
-    known
-        .iter()
-        .find(|(mark, _)| declared.contains(mark))
-        .map_or(Draft::Draft202012, |(_, draft)| *draft)
+    known.iter().find(|(mark, _)| declared.contains(mark)).map_or(Draft::Draft202012, |(_, draft)| *draft)
 }
 
 /// JSON with the keys of every object sorted, so that equal documents have equal texts.

@@ -59,22 +59,12 @@ pub struct Annotations {
 
 impl Annotations {
     /// Reads only, and only what is here.
-    pub const PURE: Self = Self {
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        open_world: false,
-    };
+    pub const PURE: Self = Self { read_only: true, destructive: false, idempotent: true, open_world: false };
 }
 
 impl Default for Annotations {
     fn default() -> Self {
-        Self {
-            read_only: false,
-            destructive: true,
-            idempotent: false,
-            open_world: true,
-        }
+        Self { read_only: false, destructive: true, idempotent: false, open_world: true }
     }
 }
 

@@ -21,10 +21,7 @@ pub struct Assembly {
 impl Assembly {
     /// An assembly of references with the defaults of everything else.
     pub fn of(refs: Vec<ToolRef>) -> Self {
-        Self {
-            refs,
-            ..Self::default()
-        }
+        Self { refs, ..Self::default() }
     }
 }
 

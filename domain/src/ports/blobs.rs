@@ -1,5 +1,6 @@
 //! `Blobs`: bodies too large for a record or a reply.
 
+use crate::account::AccountId;
 use async_trait::async_trait;
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -99,4 +100,11 @@ pub fn check_blob_key(key: &str) -> Result<(), BlobError> {
         return Err(BlobError::InvalidKey(key.chars().take(80).collect()));
     }
     Ok(())
+}
+
+/// Where the bytes of an upload are kept; none for a text that is no `upload_id`.
+pub fn upload_key(account: &AccountId, upload_id: &str) -> Option<String> {
+    let legal = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    let is_id = !upload_id.is_empty() && upload_id.len() <= 64 && upload_id.bytes().all(legal);
+    is_id.then(|| format!("{account}/upload/{upload_id}"))
 }

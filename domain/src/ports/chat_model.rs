@@ -52,6 +52,25 @@ pub struct ChatMessage {
     pub reasoning: Option<String>,
 }
 
+impl ChatMessage {
+    /// A message that is one text.
+    pub fn text(role: ChatRole, content: impl Into<String>) -> Self {
+        Self {
+            role,
+            content: content.into(),
+            image_urls: Vec::new(),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            reasoning: None,
+        }
+    }
+
+    /// The result of a call.
+    pub fn result(call_id: impl Into<String>, content: impl Into<String>) -> Self {
+        Self { tool_call_id: Some(call_id.into()), ..Self::text(ChatRole::Tool, content) }
+    }
+}
+
 /// A tool as a model sees it, its schema already projected to the model's dialect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChatTool {
@@ -81,6 +100,13 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Tokens written.
     pub output_tokens: u64,
+}
+
+impl Usage {
+    /// Both together.
+    pub const fn total(self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
 }
 
 /// A piece of a model's answer.
@@ -122,6 +148,17 @@ pub enum ChatError {
     /// The address is not allowed.
     #[error("blocked: {0}")]
     Blocked(String),
+}
+
+impl ChatError {
+    /// Whether the same request may well succeed a moment later.
+    pub const fn is_transient(&self) -> bool {
+        match self {
+            Self::Refused { status, .. } => matches!(*status, 408 | 409 | 425 | 429 | 500..=599),
+            Self::Unreachable(_) | Self::Broken(_) | Self::Timeout => true,
+            Self::Blocked(_) => false,
+        }
+    }
 }
 
 /// The events of an answer, ending with [`ChatEvent::End`] or an error.

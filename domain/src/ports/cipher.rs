@@ -27,23 +27,13 @@ impl Scope {
         resource: impl Into<String>,
         field: impl Into<String>,
     ) -> Self {
-        Self {
-            account: account.clone(),
-            kind,
-            resource: resource.into(),
-            field: field.into(),
-        }
+        Self { account: account.clone(), kind, resource: resource.into(), field: field.into() }
     }
 
     /// The additional authenticated data that binds a ciphertext to this scope; unambiguous.
     pub fn associated_data(&self) -> Vec<u8> {
         let mut data = Vec::new();
-        for part in [
-            self.account.as_str(),
-            self.kind.prefix(),
-            &self.resource,
-            &self.field,
-        ] {
+        for part in [self.account.as_str(), self.kind.prefix(), &self.resource, &self.field] {
             data.extend_from_slice(&(part.len() as u64).to_be_bytes());
             data.extend_from_slice(part.as_bytes());
         }

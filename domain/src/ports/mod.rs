@@ -3,6 +3,7 @@
 //! Adapters live under `infra/`, one technology each; one contract suite per port (`tests/contracts`) runs
 //! against every adapter.
 
+mod agent;
 mod assembler;
 mod audit;
 mod blobs;
@@ -10,6 +11,7 @@ mod chat_model;
 mod cipher;
 mod clock;
 mod credentials;
+mod models;
 mod queue;
 mod retriever;
 mod signal;
@@ -17,9 +19,12 @@ mod stdio_invoker;
 mod table;
 pub mod table_rules;
 
+pub use agent::{
+    Agent, AgentEvent, AgentEventKind, AgentLimits, AgentRequest, AgentSink, Review, SinkClosed,
+};
 pub use assembler::{Assembler, Assembly};
 pub use audit::{AuditRecord, AuditSink, NoAudit};
-pub use blobs::{Blob, BlobError, BlobInfo, BlobLink, Blobs, check_blob_key};
+pub use blobs::{Blob, BlobError, BlobInfo, BlobLink, Blobs, check_blob_key, upload_key};
 pub use chat_model::{
     ChatError, ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatRole, ChatStream, ChatTool, ToolCall,
     Usage,
@@ -27,8 +32,9 @@ pub use chat_model::{
 pub use cipher::{Cipher, CipherError, Scope, Sealed};
 pub use clock::{Clock, SystemClock};
 pub use credentials::{CredentialError, Credentials};
+pub use models::{ModelEndpoint, ModelError, ModelFactory, ModelInfo, Models, OpenModel, Price};
 pub use queue::{Delivery, MAX_DELAY, Queue, QueueError};
-pub use retriever::{Passage, RetrieveError, Retriever};
+pub use retriever::{DatasetInfo, Passage, RetrieveError, Retriever};
 pub use signal::{Signal, SignalError};
-pub use stdio_invoker::{StdioContext, StdioError, StdioInvoker, StdioServer};
+pub use stdio_invoker::{StdioContext, StdioError, StdioInvoker, StdioReply, StdioServer};
 pub use table::{Condition, Item, Order, Page, Query, Range, Table, TableError, Write, query_all};

@@ -18,6 +18,17 @@ pub struct Passage {
     pub metadata: Map<String, Value>,
 }
 
+/// What a dataset is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatasetInfo {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// What is in it, for a model that may search it.
+    pub description: String,
+}
+
 /// Why nothing could be looked up.
 #[derive(Debug, thiserror::Error)]
 pub enum RetrieveError {
@@ -40,4 +51,14 @@ pub trait Retriever: Send + Sync {
         query: &str,
         limit: usize,
     ) -> Result<Vec<Passage>, RetrieveError>;
+
+    /// What is known of datasets, in the order of `datasets`; none for one that the account does not have.
+    async fn describe(
+        &self,
+        account: &AccountId,
+        datasets: &[String],
+    ) -> Result<Vec<Option<DatasetInfo>>, RetrieveError> {
+        let _ = account;
+        Ok(datasets.iter().map(|_| None).collect())
+    }
 }

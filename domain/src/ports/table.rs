@@ -67,30 +67,17 @@ pub enum Write {
 impl Write {
     /// An unconditional put without expiry.
     pub fn put(key: Key, body: Value) -> Self {
-        Self::Put {
-            key,
-            body,
-            expires_at: None,
-            condition: Condition::Always,
-        }
+        Self::Put { key, body, expires_at: None, condition: Condition::Always }
     }
 
     /// The same put under a condition.
     pub fn put_if(key: Key, body: Value, condition: Condition) -> Self {
-        Self::Put {
-            key,
-            body,
-            expires_at: None,
-            condition,
-        }
+        Self::Put { key, body, expires_at: None, condition }
     }
 
     /// An unconditional delete.
     pub fn delete(key: Key) -> Self {
-        Self::Delete {
-            key,
-            condition: Condition::Always,
-        }
+        Self::Delete { key, condition: Condition::Always }
     }
 
     /// Where it writes.
@@ -141,13 +128,7 @@ impl Query {
     /// The items of a partition whose sort keys begin with `prefix`, up to 100 a page.
     pub fn prefix(partition: Partition, prefix: impl Into<String>) -> Self {
         let range = Range::Prefix(prefix.into());
-        Self {
-            partition,
-            range,
-            order: Order::Ascending,
-            limit: 100,
-            cursor: None,
-        }
+        Self { partition, range, order: Order::Ascending, limit: 100, cursor: None }
     }
 
     /// The same query with another page size.
@@ -162,10 +143,7 @@ impl Query {
 
     /// The same query in the other order.
     pub fn descending(self) -> Self {
-        Self {
-            order: Order::Descending,
-            ..self
-        }
+        Self { order: Order::Descending, ..self }
     }
 }
 

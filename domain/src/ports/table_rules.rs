@@ -52,9 +52,7 @@ pub fn encode_body(key: &Key, body: &Value) -> Result<String, TableError> {
         return invalid(format!("the body of {key} is not a JSON object"));
     }
     if !is_shallow(body, MAX_BODY_DEPTH) {
-        return invalid(format!(
-            "the body of {key} nests deeper than {MAX_BODY_DEPTH} levels"
-        ));
+        return invalid(format!("the body of {key} nests deeper than {MAX_BODY_DEPTH} levels"));
     }
     let text = body.to_string();
     if text.len() > MAX_BODY_BYTES {
@@ -110,17 +108,13 @@ pub struct Span {
 /// Reads a query: its limit, range and cursor. `None` when nothing can match.
 pub fn span(query: &Query) -> Result<Option<Span>, TableError> {
     if query.limit == 0 || query.limit > MAX_LIMIT {
-        return invalid(format!(
-            "a page has 1 to {MAX_LIMIT} items, {} were asked for",
-            query.limit
-        ));
+        return invalid(format!("a page has 1 to {MAX_LIMIT} items, {} were asked for", query.limit));
     }
     let (lower, upper) = match &query.range {
         Range::All => (Bound::Unbounded, reserved()),
-        Range::Prefix(prefix) => (
-            Bound::Included(prefix.clone()),
-            successor(prefix).map_or_else(reserved, Bound::Excluded),
-        ),
+        Range::Prefix(prefix) => {
+            (Bound::Included(prefix.clone()), successor(prefix).map_or_else(reserved, Bound::Excluded))
+        }
         Range::Between(from, to) => (Bound::Included(from.clone()), Bound::Included(to.clone())),
     };
     let after = query.cursor.as_deref().map(read_cursor).transpose()?;
@@ -219,10 +213,7 @@ mod tests {
 
     fn query(range: Range) -> Query {
         let partition = Kind::App.of(&AccountId::generate());
-        Query {
-            range,
-            ..Query::prefix(partition, "")
-        }
+        Query { range, ..Query::prefix(partition, "") }
     }
 
     proptest! {

@@ -17,9 +17,7 @@ impl Toolset {
         let entry = self.get(name);
         let result = match entry {
             Some(entry) => self.run(entry, args, cx).await,
-            None => Err(ToolError::NotFound {
-                what: format!("the tool `{name}`"),
-            }),
+            None => Err(ToolError::NotFound { what: format!("the tool `{name}`") }),
         };
         let (outcome, output_bytes) = match &result {
             Ok(output) if output.is_error => ("tool_error", output_cap::total_size(output)),
@@ -33,9 +31,7 @@ impl Toolset {
             entry: cx.entry,
             request_id: cx.request_id.clone(),
             name: name.to_owned(),
-            tool: entry
-                .map(|e| AuditRecord::tool_of(&e.reference))
-                .unwrap_or_default(),
+            tool: entry.map(|e| AuditRecord::tool_of(&e.reference)).unwrap_or_default(),
             outcome: outcome.to_owned(),
             latency_us: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
             output_bytes: output_bytes as u64,
@@ -51,9 +47,7 @@ impl Toolset {
             ApprovalPolicy::Always => true,
         };
         if asks && !cx.approved {
-            return Err(ToolError::NeedsApproval {
-                tool: entry.name.clone(),
-            });
+            return Err(ToolError::NeedsApproval { tool: entry.name.clone() });
         }
         let allowed = cx.remaining();
         let call = AssertUnwindSafe(entry.tool.call(args, cx)).catch_unwind();
@@ -75,18 +69,13 @@ impl Toolset {
     fn validated(&self, entry: &ToolEntry, mut args: Value) -> Result<Value, ToolError> {
         let limit = self.runtime.limits.args_bytes;
         if output_cap::json_size(&args) > limit {
-            return Err(ToolError::TooLarge {
-                what: "the arguments".into(),
-                limit: limit as u64,
-            });
+            return Err(ToolError::TooLarge { what: "the arguments".into(), limit: limit as u64 });
         }
         let schema = &entry.spec().args_schema;
         let unusable = |e| ToolError::internal(format!("`{}`: {e}", entry.reference));
         if repair(&mut args, schema).map_err(unusable)? {
             return Ok(args);
         }
-        Err(ToolError::InvalidArgs {
-            violations: schema.violations(&args).map_err(unusable)?,
-        })
+        Err(ToolError::InvalidArgs { violations: schema.violations(&args).map_err(unusable)? })
     }
 }

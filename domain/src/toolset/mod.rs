@@ -135,40 +135,43 @@ impl Toolset {
             };
             match answer {
                 Ok(tool) => kept.push((reference, hash, tool)),
-                Err(Unresolved { code, message }) => problems.push(Problem {
-                    index,
-                    reference,
-                    code,
-                    message,
-                }),
+                Err(Unresolved { code, message }) => {
+                    problems.push(Problem { index, reference, code, message });
+                }
             }
         }
-        let wanted = kept
-            .iter()
-            .map(|(_, hash, tool)| names::Wanted::new(tool.spec(), hash))
-            .collect::<Vec<_>>();
+        let wanted =
+            kept.iter().map(|(_, hash, tool)| names::Wanted::new(tool.spec(), hash)).collect::<Vec<_>>();
         let names = names::assign(&wanted, reserved);
-        let by_name = names
-            .iter()
-            .enumerate()
-            .map(|(i, name)| (name.clone(), i))
-            .collect();
+        let by_name = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
         let entries = kept
             .into_iter()
             .zip(names)
-            .map(|((reference, _, tool), name)| ToolEntry {
-                name,
-                reference,
-                tool,
-            })
+            .map(|((reference, _, tool), name)| ToolEntry { name, reference, tool })
             .collect();
-        Self {
-            entries,
-            by_name,
-            problems,
-            approval,
-            runtime,
+        Self { entries, by_name, problems, approval, runtime }
+    }
+
+    /// Adds a tool of the caller's own at a position, under its own name, which the caller reserved beforehand.
+    ///
+    /// A position past the end is the end. A name that is taken or not legal is refused: the tool is given back.
+    ///
+    /// # Errors
+    /// The tool, where its name cannot be had.
+    pub fn insert(
+        &mut self,
+        at: usize,
+        reference: ToolRef,
+        tool: Arc<dyn Tool>,
+    ) -> Result<(), Arc<dyn Tool>> {
+        let name = tool.spec().name.clone();
+        if self.by_name.contains_key(&name) || !is_legal_name(&name) {
+            return Err(tool);
         }
+        self.entries.insert(at.min(self.entries.len()), ToolEntry { name, reference, tool });
+        let names = self.entries.iter().enumerate();
+        self.by_name = names.map(|(i, entry)| (entry.name.clone(), i)).collect();
+        Ok(())
     }
 
     /// The tools, in the order of their references.

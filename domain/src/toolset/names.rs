@@ -21,11 +21,7 @@ pub(super) struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     /// From a tool's spec and the stable hash of its reference, in hexadecimal.
     pub(super) fn new(spec: &'a ToolSpec, hash: &'a str) -> Self {
-        Self {
-            tool: &spec.name,
-            provider: &spec.origin.provider_name,
-            hash,
-        }
+        Self { tool: &spec.name, provider: &spec.origin.provider_name, hash }
     }
 
     fn at(&self, level: usize) -> String {
@@ -49,9 +45,7 @@ impl<'a> Wanted<'a> {
 pub fn is_legal_name(name: &str) -> bool {
     name.len() <= MAX_LEN
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
 /// A name for each tool, in their order. References must differ from each other.
@@ -70,10 +64,8 @@ pub(super) fn assign(wanted: &[Wanted<'_>], reserved: &[String]) -> Vec<String> 
             .flat_map(|(_, who)| who)
             .collect();
         // The hash is used up after 64 digits: only equal references, which callers exclude, get that far.
-        let clashing: Vec<usize> = clashing
-            .into_iter()
-            .filter(|&i| levels[i] <= FIRST_HASH_LEVEL + 8)
-            .collect();
+        let clashing: Vec<usize> =
+            clashing.into_iter().filter(|&i| levels[i] <= FIRST_HASH_LEVEL + 8).collect();
         if clashing.is_empty() {
             return names;
         }
@@ -85,15 +77,7 @@ pub(super) fn assign(wanted: &[Wanted<'_>], reserved: &[String]) -> Vec<String> 
 }
 
 fn sanitize(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || c == '-' {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect()
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }
 
 fn says_something(sanitized: &str) -> bool {
@@ -119,20 +103,13 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     fn named(tools: &[(&str, &str)], reserved: &[&str]) -> Vec<String> {
-        let hashes: Vec<String> = tools
-            .iter()
-            .enumerate()
-            .map(|(i, t)| hash(&format!("{i}{t:?}")))
-            .collect();
+        let hashes: Vec<String> = tools.iter().enumerate().map(|(i, t)| hash(&format!("{i}{t:?}"))).collect();
         let wanted: Vec<_> = tools
             .iter()
             .zip(&hashes)
             .map(|((provider, tool), hash)| Wanted { tool, provider, hash })
             .collect();
-        assign(
-            &wanted,
-            &reserved.iter().map(|r| (*r).to_owned()).collect::<Vec<_>>(),
-        )
+        assign(&wanted, &reserved.iter().map(|r| (*r).to_owned()).collect::<Vec<_>>())
     }
 
     fn hash(text: &str) -> String {
@@ -154,10 +131,7 @@ mod tests {
 
     #[test]
     fn names_without_a_letter_and_names_of_other_scripts_become_legal() {
-        let names = named(
-            &[("p", "天气"), ("p", "123"), ("p", "_x"), ("p", "get /users/{id}")],
-            &[],
-        );
+        let names = named(&[("p", "天气"), ("p", "123"), ("p", "_x"), ("p", "get /users/{id}")], &[]);
         assert!(names[0].starts_with("tool_"), "{names:?}");
         assert_eq!(names[1..], ["t_123", "x", "get__users__id_"]);
     }

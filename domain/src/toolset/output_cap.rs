@@ -24,17 +24,10 @@ pub(super) async fn cap(
     let structured = output.structured.as_ref().map_or(0, json_size);
     let sizes: Vec<usize> = output.content.iter().map(size_of).collect();
     let Some(blobs) = &runtime.blobs else {
-        return Err(ToolError::TooLarge {
-            what: "the result".into(),
-            limit: limits.inline_bytes as u64,
-        });
+        return Err(ToolError::TooLarge { what: "the result".into(), limit: limits.inline_bytes as u64 });
     };
     if structured > limits.inline_bytes {
-        let bytes = output
-            .structured
-            .take()
-            .map(|v| v.to_string())
-            .unwrap_or_default();
+        let bytes = output.structured.take().map(|v| v.to_string()).unwrap_or_default();
         let link = store(blobs.as_ref(), account, limits, bytes.into(), "application/json").await?;
         output.content.push(link);
     }
@@ -51,10 +44,7 @@ pub(super) async fn cap(
         }
     }
     if total > limits.output_bytes {
-        return Err(ToolError::TooLarge {
-            what: "the result".into(),
-            limit: limits.output_bytes as u64,
-        });
+        return Err(ToolError::TooLarge { what: "the result".into(), limit: limits.output_bytes as u64 });
     }
     Ok(output)
 }
@@ -68,14 +58,8 @@ async fn store(
 ) -> Result<Content, ToolError> {
     let name = format!("output-{}", uuid::Uuid::now_v7().simple());
     let key = format!("{account}/output/{name}");
-    blobs
-        .put(&key, bytes, media_type, Some(limits.link_keep))
-        .await
-        .map_err(ToolError::internal)?;
-    let link = blobs
-        .link(&key, limits.link_keep)
-        .await
-        .map_err(ToolError::internal)?;
+    blobs.put(&key, bytes, media_type, Some(limits.link_keep)).await.map_err(ToolError::internal)?;
+    let link = blobs.link(&key, limits.link_keep).await.map_err(ToolError::internal)?;
     Ok(Content::link(link.url, name, media_type))
 }
 

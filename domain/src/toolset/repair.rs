@@ -72,10 +72,7 @@ fn text_places_and_below(args: &Value, validator: &Validator, pointer: &str) -> 
 /// An object or array that is of the right type but has a wrong or missing member is nearer than a text.
 fn is_about_members(error: &jsonschema::ValidationError<'_>) -> bool {
     use jsonschema::error::ValidationErrorKind as Kind;
-    matches!(
-        error.kind(),
-        Kind::Required { .. } | Kind::AdditionalProperties { .. }
-    )
+    matches!(error.kind(), Kind::Required { .. } | Kind::AdditionalProperties { .. })
 }
 
 /// What else a text can be read as, in the order they are tried.
@@ -144,23 +141,16 @@ mod tests {
         ];
         for (given, wanted) in cases {
             let mut args = given.clone();
-            assert!(
-                repair(&mut args, &schema()).unwrap(),
-                "{given} stays invalid as {args}"
-            );
+            assert!(repair(&mut args, &schema()).unwrap(), "{given} stays invalid as {args}");
             assert_eq!(args, wanted, "from {given}");
         }
     }
 
     #[test]
     fn nothing_else_is_guessed() {
-        for given in [
-            json!({"n": "five"}),
-            json!({"n": "0"}),
-            json!({"n": 1.5}),
-            json!({"s": 5}),
-            json!({"b": "yes"}),
-        ] {
+        for given in
+            [json!({"n": "five"}), json!({"n": "0"}), json!({"n": 1.5}), json!({"s": 5}), json!({"b": "yes"})]
+        {
             let mut args = given.clone();
             assert!(!repair(&mut args, &schema()).unwrap(), "{given}");
             assert_eq!(args, given);

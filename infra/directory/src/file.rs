@@ -38,9 +38,7 @@ impl Meta {
     }
 
     pub(crate) fn parse(line: &[u8]) -> Option<Self> {
-        serde_json::from_slice(line)
-            .ok()
-            .filter(|meta: &Self| meta.haft_blob == 1)
+        serde_json::from_slice(line).ok().filter(|meta: &Self| meta.haft_blob == 1)
     }
 
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
@@ -73,14 +71,9 @@ impl OpenBlob {
         let read = self.file.read_to_end(&mut bytes).await;
         read.map_err(|e| BlobError::Failed(Box::new(e)))?;
         if bytes.len() != size {
-            return Err(BlobError::Failed(
-                "the blob's file changed while it was read".into(),
-            ));
+            return Err(BlobError::Failed("the blob's file changed while it was read".into()));
         }
-        Ok(Blob {
-            info: self.info,
-            bytes: Bytes::from(bytes),
-        })
+        Ok(Blob { info: self.info, bytes: Bytes::from(bytes) })
     }
 }
 
@@ -94,19 +87,13 @@ pub(crate) async fn open(layout: &Layout, key: &str) -> Result<OpenBlob, BlobErr
     let length = file.metadata().await.map_err(|e| layout.fault(e))?.len();
     let mut line = Vec::new();
     let mut reader = BufReader::new(file);
-    (&mut reader)
-        .take(MAX_META_BYTES)
-        .read_until(b'\n', &mut line)
-        .await
-        .map_err(|e| layout.fault(e))?;
+    (&mut reader).take(MAX_META_BYTES).read_until(b'\n', &mut line).await.map_err(|e| layout.fault(e))?;
     let corrupt = || BlobError::Failed(format!("{} is not a blob's file", path.display()).into());
     let meta = Meta::parse(&line).filter(|meta| meta.key == key);
     let meta = meta.ok_or_else(corrupt)?;
     let start = line.len() as u64;
     let mut file = reader.into_inner();
-    file.seek(io::SeekFrom::Start(start))
-        .await
-        .map_err(|e| layout.fault(e))?;
+    file.seek(io::SeekFrom::Start(start)).await.map_err(|e| layout.fault(e))?;
     let expires_at = meta.expires.map(Timestamp::from_millisecond).transpose();
     Ok(OpenBlob {
         info: BlobInfo {
@@ -143,13 +130,7 @@ impl Draft {
         let file = options.open(&path).await.map_err(|e| layout.fault(e))?;
         let mut line = serde_json::to_vec(&meta).map_err(|e| BlobError::Failed(Box::new(e)))?;
         line.push(b'\n');
-        let mut draft = Self {
-            layout: layout.clone(),
-            key: meta.key,
-            path,
-            file,
-            finished: false,
-        };
+        let mut draft = Self { layout: layout.clone(), key: meta.key, path, file, finished: false };
         draft.write(&line).await?;
         Ok(draft)
     }

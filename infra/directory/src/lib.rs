@@ -104,11 +104,7 @@ impl DirectoryBlobs {
         }
         draft.finish().await?;
         self.sweep_sometimes();
-        Ok(BlobInfo {
-            content_type: content_type.to_owned(),
-            size,
-            expires_at: Some(expires_at),
-        })
+        Ok(BlobInfo { content_type: content_type.to_owned(), size, expires_at: Some(expires_at) })
     }
 
     /// Removes expired blobs and what broken-off writes have left, and gives their number.

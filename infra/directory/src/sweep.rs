@@ -27,9 +27,7 @@ pub(crate) fn sweep(layout: &Layout, now: Timestamp) -> Result<usize, BlobError>
     }
     for draft in list(layout, &layout.drafts())? {
         if is_old(&draft) {
-            fs::remove_file(&draft)
-                .or_else(is_gone)
-                .map_err(|e| layout.fault(e))?;
+            fs::remove_file(&draft).or_else(is_gone).map_err(|e| layout.fault(e))?;
             removed += 1;
         }
     }

@@ -62,12 +62,7 @@ pub(crate) struct Claims {
 
 impl Claims {
     pub(crate) fn new(key: &str, usage: Use, max: u64, expires_at: Timestamp) -> Self {
-        Self {
-            key: key.to_owned(),
-            usage,
-            max,
-            expires: expires_at.as_millisecond(),
-        }
+        Self { key: key.to_owned(), usage, max, expires: expires_at.as_millisecond() }
     }
 
     pub(crate) fn expires_at(&self) -> Result<Timestamp, LinkError> {
@@ -118,9 +113,7 @@ impl Tokens {
             return Err(LinkError::Invalid);
         }
         let (claims, signature) = token.split_once('.').ok_or(LinkError::Invalid)?;
-        let signature = URL_SAFE_NO_PAD
-            .decode(signature)
-            .map_err(|_| LinkError::Invalid)?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| LinkError::Invalid)?;
         let mac = self.0.clone().chain_update(claims);
         mac.verify_slice(&signature).map_err(|_| LinkError::Invalid)?;
         let claims = URL_SAFE_NO_PAD.decode(claims).map_err(|_| LinkError::Invalid)?;

@@ -48,22 +48,13 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn body(chunks: &[&'static str]) -> impl futures::Stream<Item = Result<Bytes, io::Error>> + use<> {
-    stream::iter(
-        chunks
-            .iter()
-            .map(|c| Ok(Bytes::from_static(c.as_bytes())))
-            .collect::<Vec<_>>(),
-    )
+    stream::iter(chunks.iter().map(|c| Ok(Bytes::from_static(c.as_bytes()))).collect::<Vec<_>>())
 }
 
 #[tokio::test]
 async fn a_link_opens_its_blob_until_it_expires() {
     let place = place();
-    place
-        .blobs
-        .put("a/out/1.txt", Bytes::from_static(b"hello"), "text/plain", None)
-        .await
-        .unwrap();
+    place.blobs.put("a/out/1.txt", Bytes::from_static(b"hello"), "text/plain", None).await.unwrap();
     let link = place.blobs.link("a/out/1.txt", HOUR).await.unwrap();
     let opened = place.blobs.open_link(token(&link)).await.unwrap();
     assert_eq!((opened.info.size, opened.key.as_str()), (5, "a/out/1.txt"));
@@ -75,20 +66,13 @@ async fn a_link_opens_its_blob_until_it_expires() {
     let fresh = place.blobs.link("a/out/1.txt", HOUR).await.unwrap();
     place.blobs.delete("a/out/1.txt").await.unwrap();
     let gone = place.blobs.open_link(token(&fresh)).await;
-    assert!(
-        matches!(gone, Err(LinkError::Blob(BlobError::NotFound(_)))),
-        "{gone:?}"
-    );
+    assert!(matches!(gone, Err(LinkError::Blob(BlobError::NotFound(_)))), "{gone:?}");
 }
 
 #[tokio::test]
 async fn a_forged_or_altered_link_is_refused() {
     let place = place();
-    place
-        .blobs
-        .put("a/secret", Bytes::from_static(b"s"), "text/plain", None)
-        .await
-        .unwrap();
+    place.blobs.put("a/secret", Bytes::from_static(b"s"), "text/plain", None).await.unwrap();
     let link = place.blobs.link("a/mine", HOUR).await.unwrap();
     let (claims, signature) = token(&link).split_once('.').unwrap();
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(claims).unwrap()).unwrap();
@@ -113,38 +97,23 @@ async fn a_forged_or_altered_link_is_refused() {
     }
     let read = place.blobs.link("a/secret", HOUR).await.unwrap();
     let written = place.blobs.accept_upload(token(&read), None, body(&["x"])).await;
-    assert!(
-        matches!(written, Err(LinkError::Invalid)),
-        "a link to read is none to write: {written:?}"
-    );
+    assert!(matches!(written, Err(LinkError::Invalid)), "a link to read is none to write: {written:?}");
 }
 
 #[tokio::test]
 async fn an_upload_is_stored_whole_or_not_at_all() {
     let place = place();
     let link = place.blobs.upload_link("a/up/1", 10, HOUR).await.unwrap();
-    let too_large = place
-        .blobs
-        .accept_upload(token(&link), None, body(&["12345", "67890", "!"]))
-        .await;
-    assert!(matches!(
-        too_large,
-        Err(LinkError::Blob(BlobError::TooLarge { limit: 10 }))
-    ));
+    let too_large = place.blobs.accept_upload(token(&link), None, body(&["12345", "67890", "!"])).await;
+    assert!(matches!(too_large, Err(LinkError::Blob(BlobError::TooLarge { limit: 10 }))));
     let broken = stream::iter([Ok(Bytes::from_static(b"123")), Err(io::Error::other("reset"))]);
     let broken = place.blobs.accept_upload(token(&link), None, broken).await;
     assert!(matches!(broken, Err(LinkError::Interrupted(_))), "{broken:?}");
-    assert!(matches!(
-        place.blobs.info("a/up/1").await,
-        Err(BlobError::NotFound(_))
-    ));
+    assert!(matches!(place.blobs.info("a/up/1").await, Err(BlobError::NotFound(_))));
     assert_eq!(files(&place.root.path().join("drafts")), Vec::<PathBuf>::new());
 
-    let info = place
-        .blobs
-        .accept_upload(token(&link), Some("audio/wav"), body(&["12345", "67890"]))
-        .await
-        .unwrap();
+    let info =
+        place.blobs.accept_upload(token(&link), Some("audio/wav"), body(&["12345", "67890"])).await.unwrap();
     assert_eq!((info.size, info.content_type.as_str()), (10, "audio/wav"));
     let blob = place.blobs.get("a/up/1", 10).await.unwrap();
     assert_eq!((blob.bytes, blob.info), (Bytes::from_static(b"1234567890"), info));
@@ -152,25 +121,14 @@ async fn an_upload_is_stored_whole_or_not_at_all() {
     let late = place.blobs.accept_upload(token(&link), None, body(&["x"])).await;
     assert!(matches!(late, Err(LinkError::Expired)), "{late:?}");
     place.clock.advance(HOUR * 24);
-    assert!(matches!(
-        place.blobs.info("a/up/1").await,
-        Err(BlobError::NotFound(_))
-    ));
+    assert!(matches!(place.blobs.info("a/up/1").await, Err(BlobError::NotFound(_))));
 }
 
 #[tokio::test]
 async fn a_sweep_removes_what_has_expired_and_nothing_else() {
     let place = place();
-    for (key, keep) in [
-        ("a/short", Some(HOUR)),
-        ("a/long", Some(HOUR * 48)),
-        ("a/ever", None),
-    ] {
-        place
-            .blobs
-            .put(key, Bytes::from_static(b"x"), "text/plain", keep)
-            .await
-            .unwrap();
+    for (key, keep) in [("a/short", Some(HOUR)), ("a/long", Some(HOUR * 48)), ("a/ever", None)] {
+        place.blobs.put(key, Bytes::from_static(b"x"), "text/plain", keep).await.unwrap();
     }
     let strange = place.root.path().join("blobs/ff/not-a-blob");
     fs::create_dir_all(strange.parent().unwrap()).unwrap();
@@ -186,11 +144,7 @@ async fn a_sweep_removes_what_has_expired_and_nothing_else() {
 #[tokio::test]
 async fn files_are_for_their_owner_alone() {
     let place = place();
-    place
-        .blobs
-        .put("a/b/c", Bytes::from_static(b"x"), "text/plain", None)
-        .await
-        .unwrap();
+    place.blobs.put("a/b/c", Bytes::from_static(b"x"), "text/plain", None).await.unwrap();
     let all = files(place.root.path());
     assert_eq!(all.len(), 2, "the blob and the key of the links: {all:?}");
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -203,11 +157,7 @@ async fn files_are_for_their_owner_alone() {
 #[tokio::test]
 async fn a_damaged_file_is_an_error_not_a_blob() {
     let place = place();
-    place
-        .blobs
-        .put("a/b", Bytes::from_static(b"x"), "text/plain", None)
-        .await
-        .unwrap();
+    place.blobs.put("a/b", Bytes::from_static(b"x"), "text/plain", None).await.unwrap();
     let path = files(&place.root.path().join("blobs")).remove(0);
     for content in [
         "",
@@ -226,20 +176,13 @@ async fn a_place_that_cannot_be_written_is_said() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("file");
     fs::write(&file, "").unwrap();
-    let error = DirectoryBlobs::open(file.join("blobs"), "http://x")
-        .map(drop)
-        .unwrap_err();
+    let error = DirectoryBlobs::open(file.join("blobs"), "http://x").map(drop).unwrap_err();
     assert!(matches!(&error, BlobError::ReadOnly(_)), "{error:?}");
     assert!(error.to_string().contains("file/blobs"), "{error}");
 
     let place = place();
     fs::write(place.root.path().join("link.key"), "short").unwrap();
-    let error = DirectoryBlobs::open(place.root.path(), "http://x")
-        .map(drop)
-        .unwrap_err();
+    let error = DirectoryBlobs::open(place.root.path(), "http://x").map(drop).unwrap_err();
     let cause = std::error::Error::source(&error).unwrap().to_string();
-    assert!(
-        cause.contains("link.key") && cause.contains("remove it"),
-        "{cause}"
-    );
+    assert!(cause.contains("link.key") && cause.contains("remove it"), "{cause}");
 }

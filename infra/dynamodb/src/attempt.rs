@@ -100,9 +100,5 @@ impl DynamoDbTable {
 }
 
 fn ended(unsure: bool, error: TableError) -> Ended {
-    if unsure {
-        Ended::Unknown(error)
-    } else {
-        Ended::NotDone(error)
-    }
+    if unsure { Ended::Unknown(error) } else { Ended::NotDone(error) }
 }

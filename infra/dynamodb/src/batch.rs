@@ -39,12 +39,7 @@ impl DynamoDbTable {
         let keys: Vec<(String, String)> = keys.into_iter().collect::<HashSet<_>>().into_iter().collect();
         let batches: Vec<Vec<Attributes>> = keys
             .chunks(GET_BATCH)
-            .map(|batch| {
-                batch
-                    .iter()
-                    .map(|(pk, sk)| crate::record::key_attributes(pk, sk))
-                    .collect()
-            })
+            .map(|batch| batch.iter().map(|(pk, sk)| crate::record::key_attributes(pk, sk)).collect())
             .collect();
         let answers = stream::iter(batches).map(|batch| self.get_batch(batch, reading));
         let answers: Vec<Vec<Attributes>> = answers.buffer_unordered(AT_ONCE).try_collect().await?;
@@ -64,28 +59,16 @@ impl DynamoDbTable {
         let mut left = keys;
         let mut backoff = Backoff::default();
         loop {
-            let mut wanted = KeysAndAttributes::builder()
-                .set_keys(Some(left))
-                .consistent_read(reading == Reading::Whole);
+            let mut wanted =
+                KeysAndAttributes::builder().set_keys(Some(left)).consistent_read(reading == Reading::Whole);
             if reading == Reading::PartsOnly {
                 wanted = wanted.projection_expression("pk, sk, g, p");
             }
             let wanted = wanted.build().map_err(|e| TableError::Failed(Box::new(e)))?;
             let request = self.reads.batch_get_item().request_items(&*self.name, wanted);
             let answer = request.send().await.map_err(|e| fault(&self.name, e))?;
-            items.extend(
-                answer
-                    .responses
-                    .into_iter()
-                    .flatten()
-                    .flat_map(|(_, found)| found),
-            );
-            left = answer
-                .unprocessed_keys
-                .into_iter()
-                .flatten()
-                .flat_map(|(_, rest)| rest.keys)
-                .collect();
+            items.extend(answer.responses.into_iter().flatten().flat_map(|(_, found)| found));
+            left = answer.unprocessed_keys.into_iter().flatten().flat_map(|(_, rest)| rest.keys).collect();
             if left.is_empty() {
                 return Ok(items);
             }
@@ -109,18 +92,11 @@ impl DynamoDbTable {
         let mut left = writes;
         let mut backoff = Backoff::default();
         loop {
-            let request = self
-                .writes
-                .batch_write_item()
-                .request_items(&*self.name, left.clone());
+            let request = self.writes.batch_write_item().request_items(&*self.name, left.clone());
             match request.send().await {
                 Ok(answer) => {
-                    left = answer
-                        .unprocessed_items
-                        .into_iter()
-                        .flatten()
-                        .flat_map(|(_, rest)| rest)
-                        .collect();
+                    left =
+                        answer.unprocessed_items.into_iter().flatten().flat_map(|(_, rest)| rest).collect();
                     if left.is_empty() {
                         return Ok(());
                     }

@@ -54,9 +54,7 @@ impl DynamoDbTable {
 
     /// The same, going by another clock.
     pub fn with_clock(config: &SdkConfig, name: &str, clock: Arc<dyn Clock>) -> Self {
-        let timeouts = TimeoutConfig::builder()
-            .operation_attempt_timeout(ATTEMPT)
-            .build();
+        let timeouts = TimeoutConfig::builder().operation_attempt_timeout(ATTEMPT).build();
         let client = |retry: RetryConfig| {
             let config = aws_sdk_dynamodb::config::Builder::from(config)
                 .retry_config(retry)

@@ -40,11 +40,7 @@ impl Group {
     /// The group that a stored item names.
     pub(crate) fn of(pk: &str, attributes: &record::Attributes) -> Option<Self> {
         let (id, count) = record::parts_of(attributes)?;
-        Some(Self {
-            pk: pk.to_owned(),
-            id,
-            count,
-        })
+        Some(Self { pk: pk.to_owned(), id, count })
     }
 
     fn places(&self) -> impl Iterator<Item = (String, String)> {
@@ -54,9 +50,7 @@ impl Group {
 
     /// The body's text, if every part is there.
     fn join(&self, found: &Found) -> Option<String> {
-        self.places()
-            .map(|place| found.get(&place).and_then(|item| text(item, "b")))
-            .collect()
+        self.places().map(|place| found.get(&place).and_then(|item| text(item, "b"))).collect()
     }
 }
 
@@ -69,11 +63,8 @@ impl DynamoDbTable {
         expires: Option<i64>,
     ) -> Result<(Content, Group), TableError> {
         let parts = cut(body);
-        let group = Group {
-            pk: key.pk().to_owned(),
-            id: Uuid::now_v7().simple().to_string(),
-            count: parts.len(),
-        };
+        let group =
+            Group { pk: key.pk().to_owned(), id: Uuid::now_v7().simple().to_string(), count: parts.len() };
         let puts = group.places().zip(parts).map(|((pk, sk), part)| {
             let mut item = record::key_attributes(&pk, &sk);
             item.insert("b".to_owned(), record::string(part));
@@ -84,19 +75,13 @@ impl DynamoDbTable {
         });
         let puts = puts.collect::<Result<Vec<_>, _>>()?;
         self.batch_write(puts).await?;
-        let content = Content::Parts {
-            group: group.id.clone(),
-            count: group.count,
-        };
+        let content = Content::Parts { group: group.id.clone(), count: group.count };
         Ok((content, group))
     }
 
     /// Removes parts that no record names any more. Their being left is no failure of what was asked for.
     pub(crate) async fn drop_parts(&self, groups: Vec<Group>) {
-        let deletes = groups
-            .iter()
-            .flat_map(Group::places)
-            .map(|(pk, sk)| delete(&pk, &sk));
+        let deletes = groups.iter().flat_map(Group::places).map(|(pk, sk)| delete(&pk, &sk));
         let removed = match deletes.collect::<Result<Vec<_>, _>>() {
             Ok(deletes) => self.batch_write(deletes).await,
             Err(error) => Err(error),
@@ -109,16 +94,9 @@ impl DynamoDbTable {
     /// Completes records with their parts, if they have any.
     pub(crate) async fn complete(&self, records: Vec<Record>) -> Result<Vec<Option<Item>>, TableError> {
         let groups: Vec<Option<Group>> = records.iter().map(group_of).collect();
-        let places = groups
-            .iter()
-            .flatten()
-            .flat_map(Group::places)
-            .collect::<Vec<_>>();
-        let found = if places.is_empty() {
-            HashMap::new()
-        } else {
-            self.batch_get(places, Reading::Whole).await?
-        };
+        let places = groups.iter().flatten().flat_map(Group::places).collect::<Vec<_>>();
+        let found =
+            if places.is_empty() { HashMap::new() } else { self.batch_get(places, Reading::Whole).await? };
         let mut items = Vec::with_capacity(records.len());
         for (record, group) in records.into_iter().zip(groups) {
             items.push(match group.map(|group| group.join(&found)) {
@@ -144,19 +122,15 @@ impl DynamoDbTable {
                 return record.item(Some(&body)).map(Some);
             }
         }
-        Err(TableError::Unusable(format!(
-            "parts of the stored body of {key} are missing"
-        )))
+        Err(TableError::Unusable(format!("parts of the stored body of {key} are missing")))
     }
 }
 
 fn group_of(record: &Record) -> Option<Group> {
     match &record.content {
-        Content::Parts { group, count } => Some(Group {
-            pk: record.key.pk().to_owned(),
-            id: group.clone(),
-            count: *count,
-        }),
+        Content::Parts { group, count } => {
+            Some(Group { pk: record.key.pk().to_owned(), id: group.clone(), count: *count })
+        }
         _ => None,
     }
 }

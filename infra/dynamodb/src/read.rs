@@ -47,9 +47,7 @@ impl DynamoDbTable {
         let mut records = Vec::new();
         let mut at = Vec::with_capacity(keys.len());
         for key in keys {
-            let read = found
-                .get(&place(key))
-                .map(|item| Record::live(key.clone(), item, now));
+            let read = found.get(&place(key)).map(|item| Record::live(key.clone(), item, now));
             at.push(read.transpose()?.flatten().map(|record| {
                 records.push(record);
                 records.len() - 1
@@ -62,19 +60,13 @@ impl DynamoDbTable {
     pub(crate) async fn read_page(&self, query: &Query, span: Span) -> Result<Page, TableError> {
         let now = self.now();
         let mut records: Vec<Record> = Vec::new();
-        let mut after = span
-            .after
-            .map(|sk| record::key_attributes(query.partition.as_str(), &sk));
+        let mut after = span.after.map(|sk| record::key_attributes(query.partition.as_str(), &sk));
         for _ in 0..ROUNDS {
             // One more than is wanted, to know whether more follow.
             let wanted = query.limit + 1 - records.len();
             let request = self.range(query, now).set_exclusive_start_key(after);
             let limit = i32::try_from(wanted).unwrap_or(i32::MAX);
-            let answer = request
-                .limit(limit)
-                .send()
-                .await
-                .map_err(|e| fault(&self.name, e))?;
+            let answer = request.limit(limit).send().await.map_err(|e| fault(&self.name, e))?;
             for item in answer.items.into_iter().flatten() {
                 let sk = record::text(&item, "sk").unwrap_or_default();
                 records.extend(Record::live(query.partition.key(sk), &item, now)?);
@@ -88,10 +80,7 @@ impl DynamoDbTable {
             records.truncate(query.limit);
             records.last().map(|record| cursor_after(record.key.sk()))
         } else {
-            after
-                .as_ref()
-                .and_then(|key| record::text(key, "sk"))
-                .map(cursor_after)
+            after.as_ref().and_then(|key| record::text(key, "sk")).map(cursor_after)
         };
         let items = self.complete(records).await?.into_iter().flatten().collect();
         Ok(Page { items, next_cursor })
@@ -103,11 +92,7 @@ impl DynamoDbTable {
             (":pk".to_owned(), string(query.partition.as_str())),
             (":now".to_owned(), record::int(now)),
         ]);
-        values.extend(
-            bounds
-                .into_iter()
-                .map(|(name, sk)| (name.to_owned(), string(&sk))),
-        );
+        values.extend(bounds.into_iter().map(|(name, sk)| (name.to_owned(), string(&sk))));
         self.reads
             .query()
             .table_name(&*self.name)
@@ -132,10 +117,7 @@ fn sort_key_condition(range: &Range) -> (&'static str, Vec<(&'static str, String
             let to = if *to < last() { to.clone() } else { last() };
             match from.as_str() {
                 "" => ("sk <= :to", vec![(":to", to)]),
-                from => (
-                    "sk BETWEEN :from AND :to",
-                    vec![(":from", from.to_owned()), (":to", to)],
-                ),
+                from => ("sk BETWEEN :from AND :to", vec![(":from", from.to_owned()), (":to", to)]),
             }
         }
     }

@@ -49,12 +49,7 @@ impl Record {
         let corrupt = || TableError::Unusable(format!("the stored item {key} is not readable"));
         let version = number(attributes, "v").and_then(|v| u64::try_from(v).ok());
         let content = content(attributes).ok_or_else(corrupt)?;
-        Ok(Self {
-            version: version.ok_or_else(corrupt)?,
-            expires: number(attributes, "x"),
-            content,
-            key,
-        })
+        Ok(Self { version: version.ok_or_else(corrupt)?, expires: number(attributes, "x"), content, key })
     }
 
     /// The item, given the text of a body that is in parts.

@@ -1,9 +1,5 @@
 //! What a network and a busy service do to requests, and what becomes of the data.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a failed expectation is a failed test"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed expectation is a failed test")]
 
 mod support;
 
@@ -34,14 +30,7 @@ async fn place() -> Place {
     let clock = Arc::new(ManualClock::default());
     let table = DynamoDbTable::with_clock(&moto::config(proxy.url()), &name, clock.clone());
     let partition = Kind::App.of(&AccountId::generate());
-    Place {
-        table,
-        proxy,
-        clock,
-        partition,
-        name,
-        moto,
-    }
+    Place { table, proxy, clock, partition, name, moto }
 }
 
 impl Place {
@@ -52,21 +41,13 @@ impl Place {
     /// Every item as it lies there, parts of bodies included.
     async fn stored(&self) -> usize {
         let client = aws_sdk_dynamodb::Client::new(&self.moto.config());
-        let pages = client
-            .scan()
-            .table_name(&self.name)
-            .into_paginator()
-            .items()
-            .send();
+        let pages = client.scan().table_name(&self.name).into_paginator().items().send();
         pages.try_collect().await.unwrap().len()
     }
 }
 
 fn throttle() -> Fault {
-    Fault::error(
-        400,
-        "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",
-    )
+    Fault::error(400, "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException")
 }
 
 fn large(seed: u64) -> Value {
@@ -93,31 +74,11 @@ async fn throttles_are_waited_out() {
         p.proxy.fail(operation, throttle());
         p.proxy.fail(operation, Fault::error(400, "ThrottlingException"));
     }
-    assert_eq!(
-        p.table
-            .write(Write::put(key.clone(), json!({"a": 1})))
-            .await
-            .unwrap(),
-        1
-    );
+    assert_eq!(p.table.write(Write::put(key.clone(), json!({"a": 1}))).await.unwrap(), 1);
     assert_eq!(p.body(&key).await, Some(json!({"a": 1})));
-    p.table
-        .write_many(vec![Write::put(key.clone(), json!({"a": 2}))])
-        .await
-        .unwrap();
-    p.table
-        .transact(vec![Write::put(key.clone(), json!({"a": 3}))])
-        .await
-        .unwrap();
-    assert_eq!(
-        p.table
-            .query(&Query::prefix(p.partition.clone(), ""))
-            .await
-            .unwrap()
-            .items
-            .len(),
-        1
-    );
+    p.table.write_many(vec![Write::put(key.clone(), json!({"a": 2}))]).await.unwrap();
+    p.table.transact(vec![Write::put(key.clone(), json!({"a": 3}))]).await.unwrap();
+    assert_eq!(p.table.query(&Query::prefix(p.partition.clone(), "")).await.unwrap().items.len(), 1);
     p.table.write(Write::delete(key.clone())).await.unwrap();
     assert_eq!(p.table.get_many(&[key]).await.unwrap(), [None]);
     assert_eq!(p.proxy.left(), 0, "every fault was met");
@@ -132,17 +93,10 @@ async fn throttles_without_end_are_told_as_such() {
         p.proxy.fail("GetItem", throttle());
     }
     let written = p.table.write(Write::put(key.clone(), json!({}))).await;
-    assert!(
-        matches!(&written, Err(TableError::Throttled(m)) if m.contains(&p.name)),
-        "{written:?}"
-    );
+    assert!(matches!(&written, Err(TableError::Throttled(m)) if m.contains(&p.name)), "{written:?}");
     let read = p.table.get(&key).await;
     assert!(matches!(&read, Err(TableError::Throttled(_))), "{read:?}");
-    assert!(
-        (5..15).contains(&p.proxy.count("UpdateItem")),
-        "{}",
-        p.proxy.count("UpdateItem")
-    );
+    assert!((5..15).contains(&p.proxy.count("UpdateItem")), "{}", p.proxy.count("UpdateItem"));
 }
 
 #[tokio::test]
@@ -153,10 +107,7 @@ async fn what_a_batch_leaves_unprocessed_is_sent_again() {
         p.proxy.fail("BatchWriteItem", Fault::Unprocessed(done));
         p.proxy.fail("BatchGetItem", Fault::Unprocessed(done));
     }
-    p.table
-        .write_many((0..60).map(|i| Write::put(key(i), json!({"i": i}))).collect())
-        .await
-        .unwrap();
+    p.table.write_many((0..60).map(|i| Write::put(key(i), json!({"i": i}))).collect()).await.unwrap();
     for done in [0, 3, 7, 1] {
         p.proxy.fail("BatchGetItem", Fault::Unprocessed(done));
     }
@@ -198,15 +149,8 @@ async fn a_lost_answer_to_a_conditional_write_is_recognised() {
         let versions: Vec<u64> = items.into_iter().map(|i| i.unwrap().version).collect();
         assert_eq!(versions, [3, 1], "{fault:?}: done once");
     }
-    p.proxy
-        .fail("UpdateItem", Fault::error(500, "InternalServerError"));
-    assert_eq!(
-        p.table
-            .write(Write::put_if(key, json!({}), Condition::Absent))
-            .await
-            .unwrap(),
-        1
-    );
+    p.proxy.fail("UpdateItem", Fault::error(500, "InternalServerError"));
+    assert_eq!(p.table.write(Write::put_if(key, json!({}), Condition::Absent)).await.unwrap(), 1);
     assert_eq!(p.proxy.left(), 0, "every fault was met");
 }
 
@@ -214,10 +158,7 @@ async fn a_lost_answer_to_a_conditional_write_is_recognised() {
 async fn a_condition_that_failed_before_is_a_failed_condition() {
     let p = place().await;
     let key = p.partition.key("it");
-    p.table
-        .write(Write::put(key.clone(), json!({"by": "another"})))
-        .await
-        .unwrap();
+    p.table.write(Write::put(key.clone(), json!({"by": "another"}))).await.unwrap();
     let create = Write::put_if(key.clone(), json!({"by": "me"}), Condition::Absent);
     let failed = p.table.write(create.clone()).await;
     assert!(failed.unwrap_err().is_conflict());
@@ -227,10 +168,7 @@ async fn a_condition_that_failed_before_is_a_failed_condition() {
     p.proxy.fail("TransactWriteItems", Fault::ResetBefore);
     unknown(p.table.transact(vec![create]).await);
     p.proxy.fail("DeleteItem", Fault::ResetAfter);
-    let delete = Write::Delete {
-        key: key.clone(),
-        condition: Condition::Exists,
-    };
+    let delete = Write::Delete { key: key.clone(), condition: Condition::Exists };
     unknown(p.table.write(delete).await);
     assert_eq!(p.body(&key).await, None);
 }
@@ -239,12 +177,8 @@ async fn a_condition_that_failed_before_is_a_failed_condition() {
 async fn a_lost_answer_to_an_addition_does_not_count_twice() {
     let p = place().await;
     let key = p.partition.key("counter");
-    for (n, fault) in (1..).zip([
-        Fault::ResetAfter,
-        Fault::ResetBefore,
-        Fault::ResetAfter,
-        Fault::ResetAfter,
-    ]) {
+    for (n, fault) in (1..).zip([Fault::ResetAfter, Fault::ResetBefore, Fault::ResetAfter, Fault::ResetAfter])
+    {
         p.proxy.fail("UpdateItem", fault);
         assert_eq!(p.table.add(&key, 1, None).await.unwrap(), n);
     }
@@ -263,8 +197,7 @@ async fn transaction_conflicts_are_tried_again() {
         "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
         "Message": "Transaction cancelled", "CancellationReasons": reasons,
     });
-    p.proxy
-        .fail("TransactWriteItems", Fault::Answer { status: 400, body });
+    p.proxy.fail("TransactWriteItems", Fault::Answer { status: 400, body });
     let writes = ["a", "b"].map(|sk| Write::put_if(p.partition.key(sk), json!({}), Condition::Absent));
     p.table.transact(writes.to_vec()).await.unwrap();
     assert_eq!(p.proxy.count("TransactWriteItems"), 2);
@@ -278,32 +211,17 @@ async fn a_replaced_large_body_leaves_no_parts() {
     assert_eq!(p.stored().await, 4, "a record and three parts");
     p.table.write(Write::put(key(0), large(1))).await.unwrap();
     assert_eq!(p.stored().await, 4);
-    p.table
-        .transact(vec![Write::put(key(0), large(2)), Write::put(key(1), large(3))])
-        .await
-        .unwrap();
+    p.table.transact(vec![Write::put(key(0), large(2)), Write::put(key(1), large(3))]).await.unwrap();
     assert_eq!(p.stored().await, 8);
-    p.table
-        .write_many(vec![Write::put(key(0), large(4)), Write::delete(key(1))])
-        .await
-        .unwrap();
+    p.table.write_many(vec![Write::put(key(0), large(4)), Write::delete(key(1))]).await.unwrap();
     assert_eq!(p.stored().await, 4);
-    let refused = p
-        .table
-        .write(Write::put_if(key(0), large(5), Condition::Absent))
-        .await;
+    let refused = p.table.write(Write::put_if(key(0), large(5), Condition::Absent)).await;
     assert!(refused.unwrap_err().is_conflict());
-    let refused = p
-        .table
-        .transact(vec![Write::put_if(key(0), large(5), Condition::Absent)])
-        .await;
+    let refused = p.table.transact(vec![Write::put_if(key(0), large(5), Condition::Absent)]).await;
     assert!(refused.unwrap_err().is_conflict());
     assert_eq!(p.stored().await, 4, "what was written for nothing is removed");
     assert!(p.body(&key(0)).await == Some(large(4)));
-    p.table
-        .write(Write::put(key(0), json!({"small": true})))
-        .await
-        .unwrap();
+    p.table.write(Write::put(key(0), json!({"small": true}))).await.unwrap();
     assert_eq!(p.stored().await, 1);
     p.table.write(Write::put(key(0), large(6))).await.unwrap();
     p.table.write(Write::delete(key(0))).await.unwrap();
@@ -316,8 +234,7 @@ async fn a_large_body_is_old_or_new_when_a_write_breaks_off() {
     let key = p.partition.key("it");
     p.table.write(Write::put(key.clone(), large(1))).await.unwrap();
     // While parts are written: nothing is changed.
-    p.proxy
-        .fail("BatchWriteItem", Fault::error(400, "AccessDeniedException"));
+    p.proxy.fail("BatchWriteItem", Fault::error(400, "AccessDeniedException"));
     let refused = p.table.write(Write::put(key.clone(), large(2))).await;
     assert!(matches!(refused, Err(TableError::Unusable(_))), "{refused:?}");
     assert!(p.body(&key).await == Some(large(1)));
@@ -335,11 +252,7 @@ async fn a_transaction_carries_more_than_one_request_may() {
     let body = |i: u64| json!({"i": i, "text": "y".repeat(60_000)});
     let writes = (0..100).map(|i| Write::put(p.partition.key(format!("{i:03}")), body(i)));
     p.table.transact(writes.collect()).await.unwrap();
-    let page = p
-        .table
-        .query(&Query::prefix(p.partition.clone(), "").limit(1000))
-        .await
-        .unwrap();
+    let page = p.table.query(&Query::prefix(p.partition.clone(), "").limit(1000)).await.unwrap();
     assert_eq!(page.items.len(), 100);
     assert!((0..).zip(&page.items).all(|(i, item)| item.body == body(i)));
 }
@@ -354,10 +267,7 @@ async fn pages_of_expired_items_come_to_an_end() {
         expires_at,
         condition: Condition::Always,
     };
-    p.table
-        .write_many((0..300).map(|i| put(i, expires_at)).collect())
-        .await
-        .unwrap();
+    p.table.write_many((0..300).map(|i| put(i, expires_at)).collect()).await.unwrap();
     p.table.write(put(300, None)).await.unwrap();
     p.clock.advance(Duration::from_secs(2));
     assert!(p.clock.now() > expires_at.unwrap());
@@ -392,19 +302,10 @@ async fn a_missing_or_forbidden_table_is_said() {
             "{error}"
         );
     }
-    p.proxy.fail(
-        "GetItem",
-        Fault::error(400, "com.amazon.coral.service#AccessDeniedException"),
-    );
+    p.proxy.fail("GetItem", Fault::error(400, "com.amazon.coral.service#AccessDeniedException"));
     let error = p.table.get(&key).await.unwrap_err().to_string();
-    assert!(
-        error.contains("may not be used") && error.contains(&p.name),
-        "{error}"
-    );
-    p.proxy.fail(
-        "GetItem",
-        Fault::error(400, "com.amazon.coral.service#UnrecognizedClientException"),
-    );
+    assert!(error.contains("may not be used") && error.contains(&p.name), "{error}");
+    p.proxy.fail("GetItem", Fault::error(400, "com.amazon.coral.service#UnrecognizedClientException"));
     let error = p.table.get(&key).await.unwrap_err().to_string();
     assert!(error.contains("credentials"), "{error}");
 }
@@ -416,14 +317,10 @@ async fn a_table_of_another_shape_is_said() {
     let name = support::create_table_keyed(&client, "id", "range").await;
     let table = DynamoDbTable::new(&p.moto.config(), &name);
     let key = p.partition.key("it");
-    for result in [
-        table.get(&key).await.map(drop),
-        table.write(Write::put(key.clone(), json!({}))).await.map(drop),
-    ] {
+    for result in
+        [table.get(&key).await.map(drop), table.write(Write::put(key.clone(), json!({}))).await.map(drop)]
+    {
         let error = result.unwrap_err();
-        assert!(
-            matches!(&error, TableError::Unusable(m) if m.contains("another shape")),
-            "{error:?}"
-        );
+        assert!(matches!(&error, TableError::Unusable(m) if m.contains("another shape")), "{error:?}");
     }
 }

@@ -37,24 +37,15 @@ impl DataKey {
     pub(crate) fn seal(&self, scope: &Scope, secret: &SecretString) -> Result<Envelope, CipherError> {
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|e| failed(&e.to_string()))?;
-        let payload = Payload {
-            msg: secret.expose_secret().as_bytes(),
-            aad: &scope.associated_data(),
-        };
+        let payload = Payload { msg: secret.expose_secret().as_bytes(), aad: &scope.associated_data() };
         let sealed = self.cipher.encrypt(&Nonce::from(nonce), payload);
         let sealed = sealed.map_err(|_| failed("the secret is too long to be sealed"))?;
-        Ok(Envelope {
-            wrapped: self.wrapped.clone(),
-            sealed: [&nonce[..], &sealed].concat(),
-        })
+        Ok(Envelope { wrapped: self.wrapped.clone(), sealed: [&nonce[..], &sealed].concat() })
     }
 
     pub(crate) fn open(&self, scope: &Scope, envelope: &Envelope) -> Option<SecretString> {
         let (nonce, msg) = envelope.sealed.split_first_chunk::<NONCE_BYTES>()?;
-        let payload = Payload {
-            msg,
-            aad: &scope.associated_data(),
-        };
+        let payload = Payload { msg, aad: &scope.associated_data() };
         let opened = self.cipher.decrypt(&Nonce::from(*nonce), payload).ok()?;
         match String::from_utf8(opened) {
             Ok(secret) => Some(secret.into()),
@@ -88,10 +79,7 @@ impl Envelope {
         }
         let (length, rest) = content.split_first_chunk::<2>()?;
         let (wrapped, sealed) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
-        Some(Self {
-            wrapped: wrapped.to_vec(),
-            sealed: sealed.to_vec(),
-        })
+        Some(Self { wrapped: wrapped.to_vec(), sealed: sealed.to_vec() })
     }
 }
 

@@ -48,9 +48,7 @@ pub struct KmsCipher {
 
 impl fmt::Debug for KmsCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KmsCipher")
-            .field("key", &self.key)
-            .finish_non_exhaustive()
+        f.debug_struct("KmsCipher").field("key", &self.key).finish_non_exhaustive()
     }
 }
 
@@ -59,11 +57,7 @@ impl KmsCipher {
     pub fn new(config: &SdkConfig, key: &str) -> Self {
         let config = aws_sdk_kms::config::Builder::from(config)
             .retry_config(RetryConfig::standard().with_max_attempts(4))
-            .timeout_config(
-                TimeoutConfig::builder()
-                    .operation_attempt_timeout(ATTEMPT)
-                    .build(),
-            );
+            .timeout_config(TimeoutConfig::builder().operation_attempt_timeout(ATTEMPT).build());
         Self {
             client: Client::from_conf(config.build()),
             key: key.into(),
@@ -83,13 +77,8 @@ impl KmsCipher {
             .key_id(&*self.key)
             .key_spec(DataKeySpec::Aes256)
             .set_encryption_context(Some(context(scope)));
-        let made = request
-            .send()
-            .await
-            .map_err(|e| Fault::of(&self.key, scope, e).into_error())?;
-        let wrapped = made
-            .ciphertext_blob
-            .ok_or_else(|| failed("KMS gave no wrapped key"))?;
+        let made = request.send().await.map_err(|e| Fault::of(&self.key, scope, e).into_error())?;
+        let wrapped = made.ciphertext_blob.ok_or_else(|| failed("KMS gave no wrapped key"))?;
         let key = data_key(made.plaintext, wrapped.into_inner())?;
         self.sealing.insert(of, key.clone());
         Ok(key)
@@ -106,10 +95,7 @@ impl KmsCipher {
             .key_id(&*self.key)
             .ciphertext_blob(Blob::new(wrapped))
             .set_encryption_context(Some(context(scope)));
-        let opened = request
-            .send()
-            .await
-            .map_err(|e| Fault::of(&self.key, scope, e).into_error())?;
+        let opened = request.send().await.map_err(|e| Fault::of(&self.key, scope, e).into_error())?;
         let key = data_key(opened.plaintext, wrapped.to_vec())?;
         self.opening.insert(of, key.clone());
         Ok(key)
@@ -124,10 +110,8 @@ impl Cipher for KmsCipher {
     }
 
     async fn open(&self, scope: &Scope, sealed: &Sealed) -> Result<SecretString, CipherError> {
-        let closed = || CipherError::DoesNotOpen {
-            resource: scope.resource.clone(),
-            field: scope.field.clone(),
-        };
+        let closed =
+            || CipherError::DoesNotOpen { resource: scope.resource.clone(), field: scope.field.clone() };
         let envelope = Envelope::of_text(&sealed.0).ok_or_else(closed)?;
         let key = self.opening_key(scope, envelope.wrapped()).await?;
         key.open(scope, &envelope).ok_or_else(closed)
@@ -146,6 +130,5 @@ fn data_key(plaintext: Option<Blob>, wrapped: Vec<u8>) -> Result<Arc<DataKey>, C
     let mut plaintext = plaintext.map(Blob::into_inner).unwrap_or_default();
     let key = DataKey::new(&plaintext, wrapped);
     plaintext.zeroize();
-    key.map(Arc::new)
-        .ok_or_else(|| failed("KMS gave a data key of another size"))
+    key.map(Arc::new).ok_or_else(|| failed("KMS gave a data key of another size"))
 }

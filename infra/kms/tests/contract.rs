@@ -10,11 +10,7 @@ use std::sync::Arc;
 async fn subject() -> Subject<dyn Cipher> {
     let moto = Moto::shared().unwrap();
     let config = moto.config();
-    let made = aws_sdk_kms::Client::new(&config)
-        .create_key()
-        .send()
-        .await
-        .unwrap();
+    let made = aws_sdk_kms::Client::new(&config).create_key().send().await.unwrap();
     let arn = made.key_metadata.unwrap().arn.unwrap();
     let cipher = || Arc::new(KmsCipher::new(&config, &arn));
     Subject::new(cipher(), cipher(), Arc::new(ManualClock::default()), moto)

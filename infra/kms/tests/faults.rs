@@ -1,9 +1,5 @@
 //! Keys that are disabled, forbidden, gone or rotated, and how often KMS is asked.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a failed expectation is a failed test"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed expectation is a failed test")]
 
 use domain::{
     AccountId,
@@ -28,12 +24,7 @@ async fn place() -> Place {
     let admin = aws_sdk_kms::Client::new(&moto.config());
     let made = admin.create_key().send().await.unwrap();
     let arn = made.key_metadata.unwrap().arn.unwrap();
-    Place {
-        moto,
-        proxy,
-        admin,
-        arn,
-    }
+    Place { moto, proxy, admin, arn }
 }
 
 impl Place {
@@ -48,17 +39,11 @@ fn scope(account: &AccountId, kind: Kind, field: &str) -> Scope {
 }
 
 async fn seal(cipher: &KmsCipher, scope: &Scope) -> Sealed {
-    cipher
-        .seal(scope, &SecretString::from("canary-secret"))
-        .await
-        .unwrap()
+    cipher.seal(scope, &SecretString::from("canary-secret")).await.unwrap()
 }
 
 async fn opens(cipher: &KmsCipher, scope: &Scope, sealed: &Sealed) {
-    assert_eq!(
-        cipher.open(scope, sealed).await.unwrap().expose_secret(),
-        "canary-secret"
-    );
+    assert_eq!(cipher.open(scope, sealed).await.unwrap().expose_secret(), "canary-secret");
 }
 
 fn unusable<T>(result: Result<T, CipherError>) -> String {
@@ -100,16 +85,10 @@ async fn kms_sees_account_and_kind_as_context_and_no_more() {
     // The same place but for its kind: KMS itself refuses, before the associated data is looked at.
     let elsewhere = scope(&account, Kind::App, "a");
     let refused = p.cipher().open(&elsewhere, &sealed).await;
-    assert!(
-        matches!(refused, Err(CipherError::DoesNotOpen { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(CipherError::DoesNotOpen { .. })), "{refused:?}");
     assert_eq!(p.proxy.count("Decrypt"), 1);
     // Another field: the data key opens, the value does not.
-    let other = p
-        .cipher()
-        .open(&scope(&account, Kind::Credential, "b"), &sealed)
-        .await;
+    let other = p.cipher().open(&scope(&account, Kind::Credential, "b"), &sealed).await;
     assert!(matches!(other, Err(CipherError::DoesNotOpen { .. })), "{other:?}");
 }
 
@@ -139,17 +118,10 @@ async fn an_unusable_key_is_told_with_what_to_do() {
         p.proxy.fail("GenerateDataKey", Fault::error(400, code));
         let messages = [
             unusable(p.cipher().open(&scope, &sealed).await),
-            unusable(
-                p.cipher()
-                    .seal(&scope, &SecretString::from("canary-secret"))
-                    .await,
-            ),
+            unusable(p.cipher().seal(&scope, &SecretString::from("canary-secret")).await),
         ];
         for message in messages {
-            assert!(
-                message.contains(expected) && message.contains(&p.arn),
-                "{message}"
-            );
+            assert!(message.contains(expected) && message.contains(&p.arn), "{message}");
             assert!(!message.contains("canary"), "{message}");
         }
     }
@@ -168,23 +140,16 @@ async fn a_rotated_key_opens_what_was_sealed_before() {
 
     let made = p.admin.create_key().send().await.unwrap();
     let other = made.key_metadata.unwrap().arn.unwrap();
-    p.proxy
-        .fail("Decrypt", Fault::error(400, "IncorrectKeyException"));
-    let refused = KmsCipher::new(&moto::config(p.proxy.url()), &other)
-        .open(&scope, &sealed)
-        .await;
-    assert!(
-        matches!(refused, Err(CipherError::DoesNotOpen { .. })),
-        "{refused:?}"
-    );
+    p.proxy.fail("Decrypt", Fault::error(400, "IncorrectKeyException"));
+    let refused = KmsCipher::new(&moto::config(p.proxy.url()), &other).open(&scope, &sealed).await;
+    assert!(matches!(refused, Err(CipherError::DoesNotOpen { .. })), "{refused:?}");
 }
 
 #[tokio::test]
 async fn throttles_and_lost_answers_are_tried_again() {
     let p = place().await;
     let scope = scope(&AccountId::generate(), Kind::Credential, "a");
-    p.proxy
-        .fail("GenerateDataKey", Fault::error(400, "ThrottlingException"));
+    p.proxy.fail("GenerateDataKey", Fault::error(400, "ThrottlingException"));
     p.proxy.fail("GenerateDataKey", Fault::ResetAfter);
     let sealed = seal(&p.cipher(), &scope).await;
     p.proxy.fail("Decrypt", Fault::error(500, "KMSInternalException"));

@@ -18,14 +18,10 @@ const MAX_FILE_BYTES: u64 = 1024;
 /// Reads a key file that must be there.
 pub(crate) fn read(path: &Path) -> Result<MasterKey, CipherError> {
     let file = fs::File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => unusable(
-            path,
-            "is missing: put back the key file that the stored secrets were sealed with",
-        ),
-        _ => unusable(
-            path,
-            &format!("cannot be read ({error}): make it readable for this user"),
-        ),
+        io::ErrorKind::NotFound => {
+            unusable(path, "is missing: put back the key file that the stored secrets were sealed with")
+        }
+        _ => unusable(path, &format!("cannot be read ({error}): make it readable for this user")),
     })?;
     check_mode(path, &file)?;
     let mut text = Zeroizing::new(String::new());
@@ -40,26 +36,17 @@ pub(crate) fn read(path: &Path) -> Result<MasterKey, CipherError> {
 pub(crate) fn read_or_create(path: &Path) -> Result<MasterKey, CipherError> {
     if !path.exists() {
         create(path).map_err(|error| {
-            unusable(
-                path,
-                &format!("cannot be made ({error}): its directory must be writable for this user"),
-            )
+            unusable(path, &format!("cannot be made ({error}): its directory must be writable for this user"))
         })?;
     }
     read(path)
 }
 
 fn decode(path: &Path, text: &str) -> Result<MasterKey, CipherError> {
-    let bytes = STANDARD
-        .decode(text)
-        .map(Zeroizing::new)
-        .map_err(|_| corrupt(path, "it is not base64"))?;
+    let bytes = STANDARD.decode(text).map(Zeroizing::new).map_err(|_| corrupt(path, "it is not base64"))?;
     let mut key = Zeroizing::new([0; KEY_BYTES]);
     if bytes.len() != KEY_BYTES {
-        return Err(corrupt(
-            path,
-            &format!("it holds {} bytes instead of {KEY_BYTES}", bytes.len()),
-        ));
+        return Err(corrupt(path, &format!("it holds {} bytes instead of {KEY_BYTES}", bytes.len())));
     }
     key.copy_from_slice(&bytes);
     Ok(key)
@@ -109,9 +96,8 @@ fn write_new(path: &Path, key: &[u8; KEY_BYTES]) -> io::Result<()> {
 #[cfg(unix)]
 fn check_mode(path: &Path, file: &fs::File) -> Result<(), CipherError> {
     use std::os::unix::fs::PermissionsExt as _;
-    let metadata = file
-        .metadata()
-        .map_err(|error| unusable(path, &format!("cannot be examined ({error})")))?;
+    let metadata =
+        file.metadata().map_err(|error| unusable(path, &format!("cannot be examined ({error})")))?;
     if !metadata.is_file() {
         return Err(unusable(path, "is not a file: name the key file itself"));
     }

@@ -48,9 +48,7 @@ impl LocalKeyCipher {
     }
 
     fn of(master: &[u8; KEY_BYTES]) -> Self {
-        Self {
-            master: Hkdf::new(Some(b"haft1 master key"), master),
-        }
+        Self { master: Hkdf::new(Some(b"haft1 master key"), master) }
     }
 
     fn data_key(&self, scope: &Scope) -> Result<Aes256Gcm, CipherError> {
@@ -70,10 +68,7 @@ impl Cipher for LocalKeyCipher {
     async fn seal(&self, scope: &Scope, secret: &SecretString) -> Result<Sealed, CipherError> {
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|e| CipherError::Failed(e.to_string().into()))?;
-        let payload = Payload {
-            msg: secret.expose_secret().as_bytes(),
-            aad: &scope.associated_data(),
-        };
+        let payload = Payload { msg: secret.expose_secret().as_bytes(), aad: &scope.associated_data() };
         let sealed = self
             .data_key(scope)?
             .encrypt(&Nonce::from(nonce), payload)
@@ -84,24 +79,16 @@ impl Cipher for LocalKeyCipher {
     }
 
     async fn open(&self, scope: &Scope, sealed: &Sealed) -> Result<SecretString, CipherError> {
-        let closed = || CipherError::DoesNotOpen {
-            resource: scope.resource.clone(),
-            field: scope.field.clone(),
-        };
+        let closed =
+            || CipherError::DoesNotOpen { resource: scope.resource.clone(), field: scope.field.clone() };
         let bytes = sealed
             .0
             .strip_prefix(FORM)
             .and_then(|text| STANDARD_NO_PAD.decode(text).ok())
             .ok_or_else(closed)?;
         let (nonce, msg) = bytes.split_first_chunk::<NONCE_BYTES>().ok_or_else(closed)?;
-        let payload = Payload {
-            msg,
-            aad: &scope.associated_data(),
-        };
-        let opened = self
-            .data_key(scope)?
-            .decrypt(&Nonce::from(*nonce), payload)
-            .map_err(|_| closed())?;
+        let payload = Payload { msg, aad: &scope.associated_data() };
+        let opened = self.data_key(scope)?.decrypt(&Nonce::from(*nonce), payload).map_err(|_| closed())?;
         // The bytes move into the secret uncopied; what is no text is wiped.
         String::from_utf8(opened).map(SecretString::from).map_err(|e| {
             e.into_bytes().zeroize();

@@ -1,9 +1,5 @@
 //! What becomes of a key file that is absent, damaged, or open to others.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a failed expectation is a failed test"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed expectation is a failed test")]
 
 use domain::{
     AccountId,
@@ -51,11 +47,7 @@ fn a_new_key_file_is_for_its_owner_alone() {
     assert_eq!(mode(path.parent().unwrap()), 0o700);
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!((text.len(), text.lines().count()), (45, 1));
-    assert_eq!(
-        fs::read_dir(path.parent().unwrap()).unwrap().count(),
-        1,
-        "no draft is left"
-    );
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no draft is left");
 }
 
 #[test]
@@ -127,14 +119,7 @@ async fn another_key_does_not_open_it() {
     let sealed = first.seal(&scope, &SecretString::from("secret")).await.unwrap();
     let opened = second.open(&scope, &sealed).await;
     assert!(matches!(opened, Err(CipherError::DoesNotOpen { .. })));
-    assert_eq!(
-        cipher("first.key")
-            .open(&scope, &sealed)
-            .await
-            .unwrap()
-            .expose_secret(),
-        "secret"
-    );
+    assert_eq!(cipher("first.key").open(&scope, &sealed).await.unwrap().expose_secret(), "secret");
 }
 
 /// What is sealed today must open with every later version.
@@ -146,8 +131,5 @@ async fn a_value_sealed_by_an_earlier_version_opens() {
     let account = AccountId::try_from("acc_1".to_owned()).unwrap();
     let scope = Scope::new(&account, Kind::Credential, "openai", "api_key");
     let sealed = domain::ports::Sealed(include_str!("sealed-v1.txt").trim().to_owned());
-    assert_eq!(
-        cipher.open(&scope, &sealed).await.unwrap().expose_secret(),
-        "an old secret"
-    );
+    assert_eq!(cipher.open(&scope, &sealed).await.unwrap().expose_secret(), "an old secret");
 }

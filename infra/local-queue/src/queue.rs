@@ -29,10 +29,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            visibility: Duration::from_mins(5),
-            attempts: 5,
-        }
+        Self { visibility: Duration::from_mins(5), attempts: 5 }
     }
 }
 

@@ -54,20 +54,12 @@ impl Records {
 
     pub(crate) fn new_message(body: Value, due: i64, now: i64) -> Message {
         let keep = i64::try_from(RETENTION.as_millis()).unwrap_or(i64::MAX);
-        Message {
-            body,
-            attempt: 0,
-            due,
-            expires: now.max(due).saturating_add(keep),
-        }
+        Message { body, attempt: 0, due, expires: now.max(due).saturating_add(keep) }
     }
 
     /// Writes a new message.
     pub(crate) fn insert(&self, id: &str, message: &Message) -> Result<Vec<Write>, QueueError> {
-        Ok(vec![
-            self.put_message(id, message, Condition::Absent)?,
-            self.put_due(id, message),
-        ])
+        Ok(vec![self.put_message(id, message, Condition::Absent)?, self.put_due(id, message)])
     }
 
     /// Replaces a message that nobody has changed since it was read.
@@ -83,10 +75,7 @@ impl Records {
     /// Removes a message that nobody has changed since it was read.
     pub(crate) fn remove(&self, held: &Held) -> Vec<Write> {
         vec![
-            Write::Delete {
-                key: self.message_key(&held.id),
-                condition: Condition::Version(held.version),
-            },
+            Write::Delete { key: self.message_key(&held.id), condition: Condition::Version(held.version) },
             Write::delete(self.due_key(&held.id, held.message.due)),
         ]
     }
@@ -108,10 +97,7 @@ impl Records {
             id: id.to_owned(),
             version: item.version,
             message: Message::deserialize(&item.body).map_err(|error| {
-                QueueError::Unusable(format!(
-                    "the stored message {} is not readable: {error}",
-                    item.key
-                ))
+                QueueError::Unusable(format!("the stored message {} is not readable: {error}", item.key))
             })?,
         })
     }

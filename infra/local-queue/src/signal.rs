@@ -37,11 +37,7 @@ impl TableSignal {
 
     /// Flags in this table, going by another clock.
     pub fn with_clock(table: Arc<dyn Table>, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            table,
-            clock,
-            bells: (0..BELLS).map(|_| Notify::new()).collect(),
-        }
+        Self { table, clock, bells: (0..BELLS).map(|_| Notify::new()).collect() }
     }
 
     fn bell(&self, key: &Key) -> &Notify {
@@ -103,7 +99,5 @@ impl Signal for TableSignal {
 
 /// A run's length goes before it, so that no two pairs of run and flag share a key.
 fn key(account: &AccountId, run: &str, flag: &str) -> Key {
-    Kind::Signal
-        .of(account)
-        .key(format!("{}#{run}#{flag}", run.len()))
+    Kind::Signal.of(account).key(format!("{}#{run}#{flag}", run.len()))
 }

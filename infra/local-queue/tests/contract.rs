@@ -19,10 +19,7 @@ mod a_queue {
     use super::*;
 
     fn subject() -> Subject<dyn Queue> {
-        let settings = Settings {
-            visibility: queue::VISIBILITY,
-            attempts: queue::ATTEMPTS,
-        };
+        let settings = Settings { visibility: queue::VISIBILITY, attempts: queue::ATTEMPTS };
         table().map(|table| -> Arc<dyn Queue> { Arc::new(TableQueue::new(table, "background", settings)) })
     }
 

@@ -27,10 +27,7 @@ async fn what_is_done_leaves_nothing() {
     let (queue, table) = queue(&directory);
     queue.send(json!(1), Duration::ZERO).await.unwrap();
     let delivery = queue.receive(1, Duration::ZERO).await.unwrap().remove(0);
-    queue
-        .extend(&delivery.receipt, Duration::from_mins(1))
-        .await
-        .unwrap();
+    queue.extend(&delivery.receipt, Duration::from_mins(1)).await.unwrap();
     assert_eq!(items(&*table).await.len(), 2);
     queue.done(&delivery.receipt).await.unwrap();
     assert!(items(&*table).await.is_empty());
@@ -42,10 +39,7 @@ async fn a_message_that_cannot_be_read_stops_no_other() {
     let (queue, table) = queue(&directory);
     let partition = Lookup::Job("work").partition();
     let strange = [
-        (
-            "msg#00000000000000000000000000000001",
-            json!({"form": "of a version to come"}),
-        ),
+        ("msg#00000000000000000000000000000001", json!({"form": "of a version to come"})),
         ("due#0000000000001#00000000000000000000000000000001", json!({})),
         ("due#0000000000002#00000000000000000000000000000002", json!({})),
         ("due#nonsense", json!({})),
@@ -58,9 +52,6 @@ async fn a_message_that_cannot_be_read_stops_no_other() {
     assert_eq!(deliveries.len(), 1);
     assert_eq!(deliveries[0].id, id);
     let left = items(&*table).await;
-    assert!(
-        left.iter().any(|sk| sk.starts_with("msg#0000")),
-        "the message itself is kept: {left:?}"
-    );
+    assert!(left.iter().any(|sk| sk.starts_with("msg#0000")), "the message itself is kept: {left:?}");
     assert!(!left.iter().any(|sk| sk.starts_with("due#0000")), "{left:?}");
 }

@@ -45,9 +45,8 @@ impl S3Blobs {
 
     /// The same, going by another clock.
     pub fn with_clock(config: &SdkConfig, bucket: &str, clock: Arc<dyn Clock>) -> Self {
-        let timeouts = TimeoutConfig::builder()
-            .connect_timeout(CONNECT)
-            .read_timeout(Duration::from_secs(20));
+        let timeouts =
+            TimeoutConfig::builder().connect_timeout(CONNECT).read_timeout(Duration::from_secs(20));
         let config = aws_sdk_s3::config::Builder::from(config)
             // An endpoint that is named is a server of another kind, which has no host per bucket.
             .force_path_style(config.endpoint_url().is_some())
@@ -55,11 +54,7 @@ impl S3Blobs {
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
             .retry_config(RetryConfig::standard().with_max_attempts(4))
             .timeout_config(timeouts.build());
-        Self {
-            client: Client::from_conf(config.build()),
-            bucket: bucket.into(),
-            clock,
-        }
+        Self { client: Client::from_conf(config.build()), bucket: bucket.into(), clock }
     }
 
     /// What is known of an object, unless it has expired.
@@ -139,16 +134,10 @@ impl Blobs for S3Blobs {
         if info.size > max {
             return Err(BlobError::TooLarge { limit: max });
         }
-        let read = object
-            .body
-            .collect()
-            .await
-            .map_err(|e| BlobError::Failed(Box::new(e)))?;
+        let read = object.body.collect().await.map_err(|e| BlobError::Failed(Box::new(e)))?;
         let bytes = read.into_bytes();
         if bytes.len() as u64 != info.size {
-            return Err(BlobError::Failed(
-                "the object ended before its announced size".into(),
-            ));
+            return Err(BlobError::Failed("the object ended before its announced size".into()));
         }
         Ok(Blob { info, bytes })
     }
@@ -173,27 +162,15 @@ impl Blobs for S3Blobs {
         check_blob_key(key)?;
         let (presigning, expires_at) = self.presigning(keep)?;
         let request = self.client.get_object().bucket(&*self.bucket).key(key);
-        let signed = request
-            .presigned(presigning)
-            .await
-            .map_err(|e| self.fault(key, e))?;
-        Ok(BlobLink {
-            url: signed.uri().to_owned(),
-            expires_at,
-        })
+        let signed = request.presigned(presigning).await.map_err(|e| self.fault(key, e))?;
+        Ok(BlobLink { url: signed.uri().to_owned(), expires_at })
     }
 
     async fn upload_link(&self, key: &str, _max: u64, keep: Duration) -> Result<BlobLink, BlobError> {
         check_blob_key(key)?;
         let (presigning, expires_at) = self.presigning(keep)?;
         let request = self.client.put_object().bucket(&*self.bucket).key(key);
-        let signed = request
-            .presigned(presigning)
-            .await
-            .map_err(|e| self.fault(key, e))?;
-        Ok(BlobLink {
-            url: signed.uri().to_owned(),
-            expires_at,
-        })
+        let signed = request.presigned(presigning).await.map_err(|e| self.fault(key, e))?;
+        Ok(BlobLink { url: signed.uri().to_owned(), expires_at })
     }
 }

@@ -47,12 +47,7 @@ pub struct Settings {
 impl Settings {
     /// The usual settings for a file.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            read_only: false,
-            max_bytes: None,
-            busy_timeout: Duration::from_secs(5),
-        }
+        Self { path: path.into(), read_only: false, max_bytes: None, busy_timeout: Duration::from_secs(5) }
     }
 }
 
@@ -79,11 +74,7 @@ impl SqliteTable {
 
     /// A table with all its settings, opened when it is first used.
     pub fn with(settings: Settings, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            store: Arc::new(Store::new(settings)),
-            clock,
-            next_sweep: Arc::new(AtomicI64::new(0)),
-        }
+        Self { store: Arc::new(Store::new(settings)), clock, next_sweep: Arc::new(AtomicI64::new(0)) }
     }
 
     /// Opens the file if it is not open yet, and says what is wrong with it.
@@ -162,18 +153,13 @@ impl Table for SqliteTable {
             return Ok(Page::default());
         };
         let (query, now) = (query.clone(), self.now());
-        self.store
-            .read(move |tx| read::query(tx, &query, span, now))
-            .await
+        self.store.read(move |tx| read::query(tx, &query, span, now)).await
     }
 
     async fn add(&self, key: &Key, by: i64, expires_at: Option<Timestamp>) -> Result<i64, TableError> {
         table_rules::check_key(key)?;
         let (key, now) = (key.clone(), self.now());
-        let sum = self
-            .store
-            .write(move |tx| write::add(tx, &key, by, expires_at, now))
-            .await?;
+        let sum = self.store.write(move |tx| write::add(tx, &key, by, expires_at, now)).await?;
         self.sweep_sometimes(now);
         Ok(sum)
     }
@@ -184,17 +170,10 @@ impl SqliteTable {
         if writes.is_empty() {
             return Ok(());
         }
-        let changes = writes
-            .into_iter()
-            .map(write::Change::of)
-            .collect::<Result<Vec<_>, _>>()?;
+        let changes = writes.into_iter().map(write::Change::of).collect::<Result<Vec<_>, _>>()?;
         let now = self.now();
         self.store
-            .write(move |tx| {
-                changes
-                    .iter()
-                    .try_for_each(|change| write::apply(tx, change, now).map(drop))
-            })
+            .write(move |tx| changes.iter().try_for_each(|change| write::apply(tx, change, now).map(drop)))
             .await?;
         self.sweep_sometimes(now);
         Ok(())

@@ -56,8 +56,7 @@ pub(crate) fn query(tx: &Transaction<'_>, query: &Query, span: Span, now: i64) -
         }
         let stored = Stored::of(row, 1)?;
         bytes += stored.body.len();
-        page.items
-            .push(stored.item(query.partition.key(row.get::<_, String>(0)?))?);
+        page.items.push(stored.item(query.partition.key(row.get::<_, String>(0)?))?);
     }
     Ok(page)
 }
@@ -70,30 +69,15 @@ struct Stored {
 
 impl Stored {
     fn of(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
-        Ok(Self {
-            version: row.get(first)?,
-            expires_at: row.get(first + 1)?,
-            body: row.get(first + 2)?,
-        })
+        Ok(Self { version: row.get(first)?, expires_at: row.get(first + 1)?, body: row.get(first + 2)? })
     }
 
     fn item(self, key: Key) -> Result<Item, Fault> {
-        let corrupt = |what: &str| {
-            Fault::Table(TableError::Unusable(format!(
-                "the {what} of {key} is not readable"
-            )))
-        };
+        let corrupt =
+            |what: &str| Fault::Table(TableError::Unusable(format!("the {what} of {key} is not readable")));
         let body = serde_json::from_str(&self.body).map_err(|_| corrupt("body"))?;
-        let expires_at = self
-            .expires_at
-            .map(Timestamp::from_millisecond)
-            .transpose()
-            .map_err(|_| corrupt("expiry"))?;
-        Ok(Item {
-            version: self.version,
-            expires_at,
-            body,
-            key,
-        })
+        let expires_at =
+            self.expires_at.map(Timestamp::from_millisecond).transpose().map_err(|_| corrupt("expiry"))?;
+        Ok(Item { version: self.version, expires_at, body, key })
     }
 }

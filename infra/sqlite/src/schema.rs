@@ -58,9 +58,7 @@ fn recognise(connection: &Connection, path: &Path) -> Result<bool, Fault> {
             "{file} was written by a newer version (its schema is {newer}, this version knows {SCHEMA_VERSION}): use that version, or another file"
         ))),
         (0, 0) if objects == 0 => Ok(false),
-        _ => Err(unusable(format!(
-            "{file} is the SQLite database of another program: name another file"
-        ))),
+        _ => Err(unusable(format!("{file} is the SQLite database of another program: name another file"))),
     }
 }
 

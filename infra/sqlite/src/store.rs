@@ -57,9 +57,7 @@ impl Store {
                     None => open(&settings, Access::Read)?,
                 };
                 let answer = job(&connection.transaction()?)?;
-                idle.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(connection);
+                idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
                 Ok(answer)
             };
             run().map_err(|fault: Fault| fault.at(&settings.path))

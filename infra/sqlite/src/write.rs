@@ -30,12 +30,7 @@ impl Change {
     pub(crate) fn of(write: Write) -> Result<Self, TableError> {
         table_rules::check_key(write.key())?;
         Ok(match write {
-            Write::Put {
-                key,
-                body,
-                expires_at,
-                condition,
-            } => Self {
+            Write::Put { key, body, expires_at, condition } => Self {
                 effect: Effect::Put {
                     body: table_rules::encode_body(&key, &body)?,
                     expires_at: expires_at.map(Timestamp::as_millisecond),
@@ -43,16 +38,8 @@ impl Change {
                 key,
                 condition,
             },
-            Write::Delete { key, condition } => Self {
-                key,
-                condition,
-                effect: Effect::Delete,
-            },
-            Write::Check { key, condition } => Self {
-                key,
-                condition,
-                effect: Effect::Nothing,
-            },
+            Write::Delete { key, condition } => Self { key, condition, effect: Effect::Delete },
+            Write::Check { key, condition } => Self { key, condition, effect: Effect::Nothing },
         })
     }
 }
@@ -99,9 +86,7 @@ pub(crate) fn add(
             "SELECT version, expires_at, body FROM item
              WHERE pk = ?1 AND sk = ?2 AND (expires_at IS NULL OR expires_at > ?3)",
         )?
-        .query_row(params![key.pk(), key.sk(), now], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
+        .query_row(params![key.pk(), key.sk(), now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     let (version, expires_at, before) = match current {
         None => (0, expires_at.map(Timestamp::as_millisecond), 0),
@@ -132,9 +117,7 @@ fn version(tx: &Transaction<'_>, key: &Key, now: i64) -> Result<Option<u64>, Fau
     let mut select = tx.prepare_cached(
         "SELECT version FROM item WHERE pk = ?1 AND sk = ?2 AND (expires_at IS NULL OR expires_at > ?3)",
     )?;
-    Ok(select
-        .query_row(params![key.pk(), key.sk(), now], |row| row.get(0))
-        .optional()?)
+    Ok(select.query_row(params![key.pk(), key.sk(), now], |row| row.get(0)).optional()?)
 }
 
 fn put(

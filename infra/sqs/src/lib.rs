@@ -103,10 +103,7 @@ impl SqsQueue {
                 .queue_url(&*self.url)
                 .attribute_names(QueueAttributeName::RedrivePolicy);
             let answer = request.send().await.map_err(|e| self.faults().of(e))?;
-            let policy = answer
-                .attributes
-                .unwrap_or_default()
-                .remove(&QueueAttributeName::RedrivePolicy);
+            let policy = answer.attributes.unwrap_or_default().remove(&QueueAttributeName::RedrivePolicy);
             let policy: Option<Value> = policy.and_then(|text| serde_json::from_str(&text).ok());
             let Some(name) = policy.as_ref().and_then(dead_letter_queue) else {
                 return Ok(None);
@@ -131,12 +128,8 @@ impl Queue for SqsQueue {
         }
         // SQS takes what XML takes. JSON escapes the rest of what it does not take by itself.
         let text = text.replace('\u{fffe}', "\\ufffe").replace('\u{ffff}', "\\uffff");
-        let request = self
-            .client
-            .send_message()
-            .queue_url(&*self.url)
-            .message_body(text)
-            .delay_seconds(seconds(delay));
+        let request =
+            self.client.send_message().queue_url(&*self.url).message_body(text).delay_seconds(seconds(delay));
         let sent = request.send().await.map_err(|e| self.faults().of(e))?;
         Ok(sent.message_id.unwrap_or_default())
     }
@@ -155,11 +148,7 @@ impl Queue for SqsQueue {
 
     async fn done(&self, receipt: &str) -> Result<(), QueueError> {
         self.leases.check(receipt)?;
-        let request = self
-            .client
-            .delete_message()
-            .queue_url(&*self.url)
-            .receipt_handle(receipt);
+        let request = self.client.delete_message().queue_url(&*self.url).receipt_handle(receipt);
         request.send().await.map_err(|e| self.faults().of(e))?;
         self.leases.end(receipt);
         Ok(())
@@ -215,12 +204,9 @@ fn delivery(message: Message) -> Result<Delivery, String> {
     let id = message.message_id.unwrap_or_default();
     let body = message.body.and_then(|text| serde_json::from_str(&text).ok());
     match (body, message.receipt_handle) {
-        (Some(body), Some(receipt)) => Ok(Delivery {
-            attempt: u32::try_from(attempt).unwrap_or(u32::MAX).max(1),
-            id,
-            receipt,
-            body,
-        }),
+        (Some(body), Some(receipt)) => {
+            Ok(Delivery { attempt: u32::try_from(attempt).unwrap_or(u32::MAX).max(1), id, receipt, body })
+        }
         _ => Err(id),
     }
 }

@@ -24,16 +24,10 @@ const MAX: u64 = 64 << 20;
 
 /// Bytes, type and size; through any instance; of any size.
 pub async fn a_blob_comes_back_as_it_was_put(s: Subject<dyn Blobs>) {
-    let contents = [
-        Bytes::new(),
-        Bytes::from_static(b"\0\n\xff{}"),
-        Bytes::from(vec![7; 9 << 20]),
-    ];
+    let contents = [Bytes::new(), Bytes::from_static(b"\0\n\xff{}"), Bytes::from(vec![7; 9 << 20])];
     for (i, bytes) in contents.iter().enumerate() {
         let key = format!("acc_1/audio/{i}.wav");
-        s.it.put(&key, bytes.clone(), "audio/wav; codecs=\"1\"", None)
-            .await
-            .unwrap();
+        s.it.put(&key, bytes.clone(), "audio/wav; codecs=\"1\"", None).await.unwrap();
         let blob = s.other.get(&key, MAX).await.unwrap();
         assert!(blob.bytes == bytes);
         assert_eq!(blob.info.content_type, "audio/wav; codecs=\"1\"");
@@ -41,28 +35,13 @@ pub async fn a_blob_comes_back_as_it_was_put(s: Subject<dyn Blobs>) {
         assert_eq!(s.other.info(&key).await.unwrap(), blob.info);
     }
     // A key may be the beginning of another.
-    s.it.put("acc_1/audio", Bytes::from_static(b"up"), "text/plain", None)
-        .await
-        .unwrap();
-    s.it.put(
-        "acc_1/audio/0.wav/more",
-        Bytes::from_static(b"down"),
-        "text/plain",
-        None,
-    )
-    .await
-    .unwrap();
+    s.it.put("acc_1/audio", Bytes::from_static(b"up"), "text/plain", None).await.unwrap();
+    s.it.put("acc_1/audio/0.wav/more", Bytes::from_static(b"down"), "text/plain", None).await.unwrap();
     assert_eq!(s.it.get("acc_1/audio", MAX).await.unwrap().bytes, "up");
-    assert_eq!(
-        s.it.get("acc_1/audio/0.wav/more", MAX).await.unwrap().bytes,
-        "down"
-    );
+    assert_eq!(s.it.get("acc_1/audio/0.wav/more", MAX).await.unwrap().bytes, "down");
 
     let large = s.it.get("acc_1/audio/2.wav", 1 << 20).await;
-    assert!(
-        matches!(large, Err(BlobError::TooLarge { limit }) if limit == 1 << 20),
-        "{large:?}"
-    );
+    assert!(matches!(large, Err(BlobError::TooLarge { limit }) if limit == 1 << 20), "{large:?}");
     s.it.delete("acc_1/audio/2.wav").await.unwrap();
     s.other.delete("acc_1/audio/2.wav").await.unwrap();
     assert_gone(&*s.it, "acc_1/audio/2.wav").await;
@@ -71,15 +50,9 @@ pub async fn a_blob_comes_back_as_it_was_put(s: Subject<dyn Blobs>) {
 
 async fn assert_gone(blobs: &dyn Blobs, key: &str) {
     let read = blobs.get(key, MAX).await;
-    assert!(
-        matches!(&read, Err(BlobError::NotFound(k)) if k == key),
-        "{read:?}"
-    );
+    assert!(matches!(&read, Err(BlobError::NotFound(k)) if k == key), "{read:?}");
     let info = blobs.info(key).await;
-    assert!(
-        matches!(&info, Err(BlobError::NotFound(k)) if k == key),
-        "{info:?}"
-    );
+    assert!(matches!(&info, Err(BlobError::NotFound(k)) if k == key), "{info:?}");
 }
 
 /// A reader sees the old or the new.
@@ -88,18 +61,11 @@ pub async fn a_replaced_blob_is_never_seen_in_parts(s: Subject<dyn Blobs>) {
     let key = "acc_1/doc/one";
     s.it.put(key, vec![0; SIZE].into(), "text/0", None).await.unwrap();
     let writers = (1..5_u8).map(|seed| {
-        let blobs = if seed % 2 == 0 {
-            s.it.clone()
-        } else {
-            s.other.clone()
-        };
+        let blobs = if seed % 2 == 0 { s.it.clone() } else { s.other.clone() };
         tokio::spawn(async move {
             for _ in 0..6 {
                 let bytes = vec![seed; SIZE].into();
-                blobs
-                    .put(key, bytes, &format!("text/{seed}"), None)
-                    .await
-                    .unwrap();
+                blobs.put(key, bytes, &format!("text/{seed}"), None).await.unwrap();
             }
         })
     });
@@ -123,9 +89,7 @@ pub async fn an_expired_blob_is_gone(s: Subject<dyn Blobs>) {
     let key = "acc_1/out/result";
     let keep = Duration::from_mins(10);
     let bytes = Bytes::from_static(b"for a while");
-    s.it.put(key, bytes.clone(), "text/plain", Some(keep))
-        .await
-        .unwrap();
+    s.it.put(key, bytes.clone(), "text/plain", Some(keep)).await.unwrap();
     let info = s.other.info(key).await.unwrap();
     assert_eq!(info.expires_at, Some(s.clock.after(keep)));
     s.clock.advance(keep);
@@ -167,30 +131,17 @@ pub async fn keys_cannot_leave_the_store(s: Subject<dyn Blobs>) {
         assert!(s.it.get(key, MAX).await.is_err_and(refused), "{key:?}");
         assert!(s.it.info(key).await.is_err_and(refused), "{key:?}");
         assert!(s.it.delete(key).await.is_err_and(refused), "{key:?}");
-        assert!(
-            s.it.link(key, Duration::from_secs(1)).await.is_err_and(refused),
-            "{key:?}"
-        );
-        assert!(
-            s.it.upload_link(key, 1, Duration::from_secs(1))
-                .await
-                .is_err_and(refused),
-            "{key:?}"
-        );
+        assert!(s.it.link(key, Duration::from_secs(1)).await.is_err_and(refused), "{key:?}");
+        assert!(s.it.upload_link(key, 1, Duration::from_secs(1)).await.is_err_and(refused), "{key:?}");
     }
 }
 
 /// A link tells when it ends, and is an address.
 pub async fn links_expire_when_they_say(s: Subject<dyn Blobs>) {
     let key = "acc_1/out/link";
-    s.it.put(key, Bytes::from_static(b"x"), "text/plain", None)
-        .await
-        .unwrap();
+    s.it.put(key, Bytes::from_static(b"x"), "text/plain", None).await.unwrap();
     let keep = Duration::from_mins(5);
-    for link in [
-        s.it.link(key, keep).await.unwrap(),
-        s.it.upload_link(key, 10, keep).await.unwrap(),
-    ] {
+    for link in [s.it.link(key, keep).await.unwrap(), s.it.upload_link(key, 10, keep).await.unwrap()] {
         assert!(link.url.starts_with("http"), "{}", link.url);
         let left = link.expires_at.duration_since(s.clock.now());
         assert!((290..=310).contains(&left.as_secs()), "{left:?}");

@@ -43,17 +43,12 @@ fn catalog(table: &Arc<dyn Table>) -> Catalog {
 /// A revision whose bodies all carry its mark; each mark has another number of bodies.
 fn bodies(mark: u64) -> Vec<(String, Value)> {
     let count = SIZE + usize::try_from(mark % 7).unwrap();
-    (0..count)
-        .map(|i| (format!("tool_{i:02}"), json!({"mark": mark, "i": i})))
-        .collect()
+    (0..count).map(|i| (format!("tool_{i:02}"), json!({"mark": mark, "i": i}))).collect()
 }
 
 async fn create(catalog: &Catalog, account: &AccountId, id: &str, mark: u64) {
     let record = json!({"mark": mark});
-    let revision = catalog
-        .create(account, id, id, &record, bodies(mark))
-        .await
-        .unwrap();
+    let revision = catalog.create(account, id, id, &record, bodies(mark)).await.unwrap();
     assert_eq!(revision, 1);
 }
 
@@ -105,33 +100,20 @@ pub async fn readers_never_see_a_mix(s: Subject<dyn Table>) {
     });
     let tasks: Vec<_> = publishers.chain(readers).collect();
     join_all(tasks).await.into_iter().for_each(Result::unwrap);
-    assert_eq!(
-        head(&catalog(&s.it), &account, "p").await.revision,
-        1 + PUBLISHERS * each
-    );
+    assert_eq!(head(&catalog(&s.it), &account, "p").await.revision, 1 + PUBLISHERS * each);
     whole(&catalog(&s.other), &account, "p").await;
     let revisions: std::collections::BTreeSet<_> = stored_items(&*s.it, &account)
         .await
         .iter()
-        .filter_map(|sk| {
-            sk.strip_prefix("body#p#")
-                .and_then(|r| r.split('#').next())
-                .map(str::to_owned)
-        })
+        .filter_map(|sk| sk.strip_prefix("body#p#").and_then(|r| r.split('#').next()).map(str::to_owned))
         .collect();
-    assert!(
-        revisions.len() <= 2,
-        "older revisions and refused ones were removed: {revisions:?}"
-    );
+    assert!(revisions.len() <= 2, "older revisions and refused ones were removed: {revisions:?}");
 }
 
 async fn publish_until_done(catalog: &Catalog, account: &AccountId, mark: u64) {
     loop {
         let head = head(catalog, account, "p").await;
-        match catalog
-            .publish(account, &head, "p", &json!({"mark": mark}), bodies(mark))
-            .await
-        {
+        match catalog.publish(account, &head, "p", &json!({"mark": mark}), bodies(mark)).await {
             Ok(revision) => return assert_eq!(revision, head.revision + 1),
             Err(CatalogError::Conflict(_)) => {}
             Err(error) => panic!("{error}"),
@@ -143,19 +125,11 @@ async fn read_one_revision(catalog: &Catalog, account: &AccountId) {
     let head = head(catalog, account, "p").await;
     let mark = head.record["mark"].as_u64().unwrap();
     let read = catalog.all_bodies(account, &head).await.unwrap();
-    assert!(
-        read.iter().all(|(_, body)| body["mark"] == mark),
-        "bodies of another revision under this head"
-    );
+    assert!(read.iter().all(|(_, body)| body["mark"] == mark), "bodies of another revision under this head");
     if read.len() != head.bodies {
         // Only a head that is two swaps old may have lost its bodies.
         let now = self::head(catalog, account, "p").await;
-        assert!(
-            now.revision >= head.revision + 2,
-            "{} then {}",
-            head.revision,
-            now.revision
-        );
+        assert!(now.revision >= head.revision + 2, "{} then {}", head.revision, now.revision);
     }
 }
 
@@ -182,19 +156,10 @@ pub async fn a_crash_leaves_the_old_revision(s: Subject<dyn Table>) {
     faulty.fail_next_transaction(Fault::Before);
     let created = breaking.create(&account, "q", "q", &record, bodies(2)).await;
     assert!(created.is_err());
-    assert!(matches!(
-        steady.head::<Value>(&account, "q").await,
-        Err(CatalogError::NotFound(_))
-    ));
+    assert!(matches!(steady.head::<Value>(&account, "q").await, Err(CatalogError::NotFound(_))));
     assert_eq!(steady.id_of(&account, "q").await.unwrap(), None);
 
-    assert_eq!(
-        breaking
-            .publish(&account, &old, "p", &record, bodies(2))
-            .await
-            .unwrap(),
-        2
-    );
+    assert_eq!(breaking.publish(&account, &old, "p", &record, bodies(2)).await.unwrap(), 2);
     assert_eq!(whole(&steady, &account, "p").await, 2);
     create(&breaking, &account, "q", 3).await;
     assert_eq!(whole(&steady, &account, "q").await, 3);
@@ -208,14 +173,10 @@ pub async fn a_lost_answer_leaves_the_new_revision_whole(s: Subject<dyn Table>) 
     create(&breaking, &account, "p", 1).await;
     let old = head(&breaking, &account, "p").await;
     faulty.fail_next_transaction(Fault::After);
-    let published = breaking
-        .publish(&account, &old, "p", &json!({"mark": 2}), bodies(2))
-        .await;
+    let published = breaking.publish(&account, &old, "p", &json!({"mark": 2}), bodies(2)).await;
     assert!(matches!(published, Err(CatalogError::Table(_))), "{published:?}");
     assert_eq!(whole(&catalog(&s.other), &account, "p").await, 2);
-    let again = breaking
-        .publish(&account, &old, "p", &json!({"mark": 3}), bodies(3))
-        .await;
+    let again = breaking.publish(&account, &old, "p", &json!({"mark": 3}), bodies(3)).await;
     assert!(matches!(again, Err(CatalogError::Conflict(_))), "{again:?}");
     assert_eq!(whole(&catalog(&s.other), &account, "p").await, 2);
 }
@@ -228,10 +189,7 @@ pub async fn a_record_changes_without_its_bodies(s: Subject<dyn Table>) {
     let record = json!({"mark": 1, "enabled": false});
     catalog.update_record(&account, &old, "p", &record).await.unwrap();
     let new = head(&catalog, &account, "p").await;
-    assert_eq!(
-        (&new.record, new.revision, &new.body_id),
-        (&record, 1, &old.body_id)
-    );
+    assert_eq!((&new.record, new.revision, &new.body_id), (&record, 1, &old.body_id));
     assert_eq!(whole(&catalog, &account, "p").await, 1);
     let stale = catalog.update_record(&account, &old, "p", &record).await;
     assert!(matches!(stale, Err(CatalogError::Conflict(_))), "{stale:?}");
@@ -243,37 +201,17 @@ pub async fn a_record_changes_without_its_bodies(s: Subject<dyn Table>) {
 pub async fn names_are_unique(s: Subject<dyn Table>) {
     let (account, catalog) = (AccountId::generate(), catalog(&s.it));
     let record = json!({"mark": 1});
-    catalog
-        .create(&account, "1", "Weather", &record, bodies(1))
-        .await
-        .unwrap();
+    catalog.create(&account, "1", "Weather", &record, bodies(1)).await.unwrap();
     let taken = catalog.create(&account, "2", "weather", &record, bodies(1)).await;
     assert!(matches!(taken, Err(CatalogError::NameTaken(_))), "{taken:?}");
-    assert!(
-        stored_items(&*s.it, &account)
-            .await
-            .iter()
-            .all(|sk| !sk.starts_with("body#2#"))
-    );
-    catalog
-        .create(&AccountId::generate(), "2", "weather", &record, bodies(1))
-        .await
-        .unwrap();
-    assert_eq!(
-        catalog.id_of(&account, "WEATHER").await.unwrap().as_deref(),
-        Some("1")
-    );
+    assert!(stored_items(&*s.it, &account).await.iter().all(|sk| !sk.starts_with("body#2#")));
+    catalog.create(&AccountId::generate(), "2", "weather", &record, bodies(1)).await.unwrap();
+    assert_eq!(catalog.id_of(&account, "WEATHER").await.unwrap().as_deref(), Some("1"));
 
     let old = head(&catalog, &account, "1").await;
-    catalog
-        .publish(&account, &old, "Climate", &record, bodies(2))
-        .await
-        .unwrap();
+    catalog.publish(&account, &old, "Climate", &record, bodies(2)).await.unwrap();
     assert_eq!(catalog.id_of(&account, "weather").await.unwrap(), None);
-    catalog
-        .create(&account, "2", "weather", &record, bodies(1))
-        .await
-        .unwrap();
+    catalog.create(&account, "2", "weather", &record, bodies(1)).await.unwrap();
     let two = head(&catalog, &account, "2").await;
     let taken = catalog.update_record(&account, &two, "climate", &record).await;
     assert!(matches!(taken, Err(CatalogError::NameTaken(_))), "{taken:?}");
@@ -286,10 +224,7 @@ pub async fn deleting_leaves_nothing(s: Subject<dyn Table>) {
     create(&catalog, &account, "p", 1).await;
     for mark in 2..5 {
         let old = head(&catalog, &account, "p").await;
-        catalog
-            .publish(&account, &old, "p", &json!({"mark": mark}), bodies(mark))
-            .await
-            .unwrap();
+        catalog.publish(&account, &old, "p", &json!({"mark": mark}), bodies(mark)).await.unwrap();
     }
     catalog.delete(&account, "p").await.unwrap();
     assert_eq!(stored_items(&*s.other, &account).await, Vec::<String>::new());
@@ -303,10 +238,7 @@ pub async fn lists_and_single_bodies_agree(s: Subject<dyn Table>) {
     for (id, mark) in [("a", 1), ("b", 2), ("c", 3)] {
         create(&catalog, &account, id, mark).await;
     }
-    let heads = catalog
-        .heads::<Value>(&account, &["c", "missing", "a"])
-        .await
-        .unwrap();
+    let heads = catalog.heads::<Value>(&account, &["c", "missing", "a"]).await.unwrap();
     let ids: Vec<_> = heads.iter().map(|h| h.as_ref().map(|h| h.id.as_str())).collect();
     assert_eq!(ids, [Some("c"), None, Some("a")]);
     let (page, cursor) = catalog.list::<Value>(&account, 2, None).await.unwrap();
@@ -318,14 +250,7 @@ pub async fn lists_and_single_bodies_agree(s: Subject<dyn Table>) {
     let c = head(&catalog, &account, "c").await;
     let wanted = [(&c, "tool_03"), (&b, "tool_00"), (&b, "nothing")];
     let read = catalog.bodies(&account, &wanted).await.unwrap();
-    assert_eq!(
-        read,
-        [
-            Some(json!({"mark": 3, "i": 3})),
-            Some(json!({"mark": 2, "i": 0})),
-            None
-        ]
-    );
+    assert_eq!(read, [Some(json!({"mark": 3, "i": 3})), Some(json!({"mark": 2, "i": 0})), None]);
     let (first, cursor) = catalog.list_bodies(&account, &b, 20, None).await.unwrap();
     let (second, _) = catalog.list_bodies(&account, &b, 20, cursor).await.unwrap();
     assert_eq!([first, second].concat(), bodies(2));

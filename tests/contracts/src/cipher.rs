@@ -65,34 +65,12 @@ pub async fn a_moved_value_does_not_open(s: Subject<dyn Cipher>) {
     let sealed = seal(&*s.it, &home, SECRET).await;
     let elsewhere = [
         ("another account", scope("acc_2")),
-        (
-            "another kind",
-            Scope {
-                kind: Kind::ApiTool,
-                ..home.clone()
-            },
-        ),
-        (
-            "another resource",
-            Scope {
-                resource: "server-2".into(),
-                ..home.clone()
-            },
-        ),
-        (
-            "another field",
-            Scope {
-                field: "headers.cookie".into(),
-                ..home.clone()
-            },
-        ),
+        ("another kind", Scope { kind: Kind::ApiTool, ..home.clone() }),
+        ("another resource", Scope { resource: "server-2".into(), ..home.clone() }),
+        ("another field", Scope { field: "headers.cookie".into(), ..home.clone() }),
         (
             "shifted parts",
-            Scope {
-                resource: "server-1h".into(),
-                field: "eaders.authorization".into(),
-                ..home
-            },
+            Scope { resource: "server-1h".into(), field: "eaders.authorization".into(), ..home },
         ),
     ];
     for (what, scope) in elsewhere {
@@ -112,15 +90,7 @@ pub async fn an_altered_value_does_not_open(s: Subject<dyn Cipher>) {
         assert_closed(&*s.it, &scope, &altered, &format!("byte {at}")).await;
     }
     let half = &text[..text.len() / 2];
-    for malformed in [
-        "",
-        "haft1:",
-        "haft1:AAAA",
-        "haft9:AAAA",
-        "not sealed at all",
-        SECRET,
-        half,
-    ] {
+    for malformed in ["", "haft1:", "haft1:AAAA", "haft9:AAAA", "not sealed at all", SECRET, half] {
         assert_closed(&*s.it, &scope, &Sealed(malformed.to_owned()), malformed).await;
     }
 }

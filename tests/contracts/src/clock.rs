@@ -20,8 +20,7 @@ impl Default for ManualClock {
 impl ManualClock {
     /// Moves the time on.
     pub fn advance(&self, by: Duration) {
-        self.0
-            .fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+        self.0.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
     }
 
     /// The time that is `by` from now.

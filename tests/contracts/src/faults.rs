@@ -30,11 +30,7 @@ pub struct FaultyTable {
 impl FaultyTable {
     /// A table without faults so far.
     pub fn new(table: Arc<dyn Table>) -> Self {
-        Self {
-            table,
-            transact: Mutex::new(None),
-            writes_left: AtomicUsize::new(usize::MAX),
-        }
+        Self { table, transact: Mutex::new(None), writes_left: AtomicUsize::new(usize::MAX) }
     }
 
     /// Makes the next transaction fail.

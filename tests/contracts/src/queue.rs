@@ -103,9 +103,7 @@ pub async fn a_stale_receipt_settles_nothing(s: Subject<dyn Queue>) {
 pub async fn extending_keeps_a_message_hidden(s: Subject<dyn Queue>) {
     send(&*s.it, json!("long work")).await;
     let delivery = one(&*s.it).await;
-    s.it.extend(&delivery.receipt, Duration::from_mins(1))
-        .await
-        .unwrap();
+    s.it.extend(&delivery.receipt, Duration::from_mins(1)).await.unwrap();
     let beyond = VISIBILITY + Duration::from_millis(1500);
     assert_eq!(s.other.receive(1, beyond).await.unwrap(), []);
     s.it.done(&delivery.receipt).await.unwrap();
@@ -136,11 +134,7 @@ pub async fn a_message_that_fails_too_often_is_dead(s: Subject<dyn Queue>) {
     let dead = s.other.dead(10).await.unwrap();
     assert_eq!(dead.len(), 1);
     assert_eq!(dead[0].body, json!({"poison": true}));
-    assert_eq!(
-        s.it.dead(10).await.unwrap().len(),
-        1,
-        "looking does not take it away"
-    );
+    assert_eq!(s.it.dead(10).await.unwrap().len(), 1, "looking does not take it away");
 }
 
 /// Delay is kept, and does not hold up others.
@@ -161,11 +155,7 @@ pub async fn a_waiting_worker_is_woken(s: Subject<dyn Queue>) {
         let waiting = tokio::spawn(async move { worker.receive(10, Duration::from_secs(20)).await });
         tokio::task::yield_now().await;
         let id = send(&*sender, json!("wake up")).await;
-        let deliveries = tokio::time::timeout(SOON, waiting)
-            .await
-            .unwrap()
-            .unwrap()
-            .unwrap();
+        let deliveries = tokio::time::timeout(SOON, waiting).await.unwrap().unwrap().unwrap();
         assert_eq!(deliveries.len(), 1);
         assert_eq!(deliveries[0].id, id);
         s.it.done(&deliveries[0].receipt).await.unwrap();
@@ -211,10 +201,7 @@ pub async fn many_workers_share_the_messages(s: Subject<dyn Queue>) {
 pub async fn too_large_a_message_is_refused(s: Subject<dyn Queue>) {
     let fits = json!("x".repeat(262_142));
     let refused = s.it.send(json!("x".repeat(262_143)), NOW).await;
-    assert!(
-        matches!(refused, Err(QueueError::TooLarge(262_145))),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(QueueError::TooLarge(262_145))), "{refused:?}");
     send(&*s.it, fits.clone()).await;
     assert!(one(&*s.it).await.body == fits);
 }
@@ -223,10 +210,7 @@ pub async fn too_large_a_message_is_refused(s: Subject<dyn Queue>) {
 pub async fn too_long_a_delay_is_refused(s: Subject<dyn Queue>) {
     let longer = MAX_DELAY + Duration::from_secs(1);
     let refused = s.it.send(json!("much later"), longer).await;
-    assert!(
-        matches!(refused, Err(QueueError::TooLong(delay)) if delay == longer),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(QueueError::TooLong(delay)) if delay == longer), "{refused:?}");
     s.it.send(json!("later"), MAX_DELAY).await.unwrap();
     assert_empty(&*s.it).await;
 }

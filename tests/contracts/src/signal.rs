@@ -42,9 +42,7 @@ pub async fn a_waiter_is_woken_by_any_instance(s: Subject<dyn Signal>) {
             tokio::spawn(async move { waiter.wait(&whose, run, "done", Duration::from_mins(5)).await });
         tokio::task::yield_now().await;
         setter.set(&account, run, "done").await.unwrap();
-        let set = tokio::time::timeout(Duration::from_secs(20), waiting)
-            .await
-            .unwrap();
+        let set = tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap();
         assert!(set.unwrap().unwrap());
     }
 }
@@ -52,9 +50,7 @@ pub async fn a_waiter_is_woken_by_any_instance(s: Subject<dyn Signal>) {
 /// Without the flag, waiting says no.
 pub async fn waiting_ends_in_time(s: Subject<dyn Signal>) {
     let account = AccountId::generate();
-    let set =
-        s.it.wait(&account, "run", "stop", Duration::from_millis(50))
-            .await;
+    let set = s.it.wait(&account, "run", "stop", Duration::from_millis(50)).await;
     assert!(!set.unwrap());
 }
 

@@ -19,13 +19,7 @@ pub struct Subject<P: ?Sized> {
 impl<P: ?Sized> Subject<P> {
     /// A subject; `kept` lives as long as it (a temporary directory, a server).
     pub fn new(it: Arc<P>, other: Arc<P>, clock: Arc<ManualClock>, kept: impl Any + Send + Sync) -> Self {
-        Self {
-            it,
-            other,
-            clock,
-            share: 1,
-            kept: Box::new(kept),
-        }
+        Self { it, other, clock, share: 1, kept: Box::new(kept) }
     }
 
     /// The same subject, for which races and random cases are repeated a quarter as often.
@@ -52,8 +46,6 @@ impl<P: ?Sized> Subject<P> {
 
 impl<P: ?Sized> fmt::Debug for Subject<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subject")
-            .field("clock", &self.clock)
-            .finish_non_exhaustive()
+        f.debug_struct("Subject").field("clock", &self.clock).finish_non_exhaustive()
     }
 }

@@ -33,12 +33,7 @@ impl DynamoDbTable {
         expires_at: Option<Timestamp>,
     ) -> Result<i64, TableError> {
         for _ in 0..ROUNDS {
-            let addition = Addition {
-                key,
-                by,
-                id: new_id(),
-                now: self.now(),
-            };
+            let addition = Addition { key, by, id: new_id(), now: self.now() };
             match self.settle(&addition).await {
                 Ok(sum) => return Ok(sum),
                 Err(Ended::NotDone(error) | Ended::Unknown(error)) => return Err(error),
@@ -48,9 +43,7 @@ impl DynamoDbTable {
                 return Ok(by);
             }
         }
-        Err(TableError::Throttled(format!(
-            "the counter {key} changes too fast"
-        )))
+        Err(TableError::Throttled(format!("the counter {key} changes too fast")))
     }
 
     /// Why an addition could not be done: whether because no counter runs.
@@ -68,15 +61,9 @@ impl DynamoDbTable {
 
     /// Begins a counter; false when somebody else was faster.
     async fn begin(&self, key: &Key, by: i64, expires_at: Option<Timestamp>) -> Result<bool, TableError> {
-        let effect = Effect::Put {
-            content: Content::Number(by),
-            expires: expires_at.map(Timestamp::as_millisecond),
-        };
-        let change = Change {
-            key: key.clone(),
-            condition: Condition::Absent,
-            effect,
-        };
+        let effect =
+            Effect::Put { content: Content::Number(by), expires: expires_at.map(Timestamp::as_millisecond) };
+        let change = Change { key: key.clone(), condition: Condition::Absent, effect };
         match self.settle(&One::new(change, self.now())).await {
             Ok((_, replaced)) => {
                 self.drop_parts(replaced.into_iter().collect()).await;
@@ -112,11 +99,7 @@ impl Attempt for Addition<'_> {
             .set_expression_attribute_values(Some(values))
             .return_values(ReturnValue::UpdatedNew);
         match request.send().await {
-            Ok(answer) => match answer
-                .attributes
-                .as_ref()
-                .and_then(|new| record::number(new, "n"))
-            {
+            Ok(answer) => match answer.attributes.as_ref().and_then(|new| record::number(new, "n")) {
                 Some(sum) => Sent::Done(sum),
                 None => Sent::Failed(
                     crate::fault::Outcome::Refused,

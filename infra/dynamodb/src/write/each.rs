@@ -19,10 +19,7 @@ impl DynamoDbTable {
         let Prepared { changes, .. } = self.prepare(last_of_each_key(writes), INLINE_BYTES).await?;
         let replaced = self.groups_at(&changes).await?;
         let id = new_id();
-        let requests = changes
-            .iter()
-            .map(|change| request(change, &id))
-            .collect::<Result<Vec<_>, _>>()?;
+        let requests = changes.iter().map(|change| request(change, &id)).collect::<Result<Vec<_>, _>>()?;
         self.batch_write(requests).await?;
         self.drop_parts(replaced).await;
         Ok(())
@@ -32,11 +29,7 @@ impl DynamoDbTable {
 /// A batch takes each key once: the last write counts.
 fn last_of_each_key(writes: Vec<Write>) -> Vec<Write> {
     let mut seen = HashSet::new();
-    let mut kept: Vec<Write> = writes
-        .into_iter()
-        .rev()
-        .filter(|w| seen.insert(w.key().clone()))
-        .collect();
+    let mut kept: Vec<Write> = writes.into_iter().rev().filter(|w| seen.insert(w.key().clone())).collect();
     kept.reverse();
     kept
 }
@@ -46,10 +39,7 @@ fn request(change: &Change, id: &str) -> Result<WriteRequest, TableError> {
         return delete(change.key.pk(), change.key.sk());
     };
     let mut item = record::key_attributes(change.key.pk(), change.key.sk());
-    let held = content
-        .attributes()
-        .into_iter()
-        .chain(expires.iter().flat_map(|at| record::expiry(*at)));
+    let held = content.attributes().into_iter().chain(expires.iter().flat_map(|at| record::expiry(*at)));
     item.extend(held.map(|(name, value)| (name.to_owned(), value)));
     item.insert("v".to_owned(), int(leap()));
     item.insert("w".to_owned(), string(id));

@@ -35,22 +35,12 @@ pub(crate) fn put(
     };
     let mut update = format!("SET {version}, w = :w");
     let held = content.attributes();
-    for (name, value) in held
-        .iter()
-        .cloned()
-        .chain(expires.into_iter().flat_map(record::expiry))
-    {
+    for (name, value) in held.iter().cloned().chain(expires.into_iter().flat_map(record::expiry)) {
         update.push_str(&set(name));
         values.insert(format!(":{name}"), value);
     }
-    let gone = ["b", "n", "g", "p"]
-        .into_iter()
-        .filter(|name| held.iter().all(|(held, _)| held != name));
-    let expiry = if expires.is_none() {
-        &["x", "#ttl"][..]
-    } else {
-        &[]
-    };
+    let gone = ["b", "n", "g", "p"].into_iter().filter(|name| held.iter().all(|(held, _)| held != name));
+    let expiry = if expires.is_none() { &["x", "#ttl"][..] } else { &[] };
     let remove: Vec<&str> = gone.chain(expiry.iter().copied()).collect();
     update.push_str(" REMOVE ");
     update.push_str(&remove.join(", "));
@@ -58,11 +48,7 @@ pub(crate) fn put(
         values.extend(more);
         text
     });
-    Expression {
-        update,
-        condition,
-        values,
-    }
+    Expression { update, condition, values }
 }
 
 fn set(name: &str) -> String {

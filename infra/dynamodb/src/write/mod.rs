@@ -85,12 +85,7 @@ impl DynamoDbTable {
         for write in writes {
             table_rules::check_key(write.key())?;
             let (key, condition, effect) = match write {
-                Write::Put {
-                    key,
-                    body,
-                    expires_at,
-                    condition,
-                } => {
+                Write::Put { key, body, expires_at, condition } => {
                     let text = table_rules::encode_body(&key, &body)?;
                     let expires = expires_at.map(Timestamp::as_millisecond);
                     if text.len() > inline {
@@ -102,11 +97,7 @@ impl DynamoDbTable {
                 Write::Delete { key, condition } => (key, condition, Effect::Delete),
                 Write::Check { key, condition } => (key, condition, Effect::Check),
             };
-            changes.push(Change {
-                key,
-                condition,
-                effect,
-            });
+            changes.push(Change { key, condition, effect });
         }
         // Nothing is written before all is known to be legal.
         let mut groups = Vec::with_capacity(large.len());
@@ -145,15 +136,10 @@ impl DynamoDbTable {
 
     /// The parts that the items about to be replaced or removed have now.
     async fn groups_at(&self, changes: &[Change]) -> Result<Vec<Group>, TableError> {
-        let written = changes
-            .iter()
-            .filter(|change| !matches!(change.effect, Effect::Check));
+        let written = changes.iter().filter(|change| !matches!(change.effect, Effect::Check));
         let places = written.map(|change| (change.key.pk().to_owned(), change.key.sk().to_owned()));
         let found = self.batch_get(places, crate::batch::Reading::PartsOnly).await?;
-        Ok(found
-            .iter()
-            .filter_map(|((pk, _), item)| Group::of(pk, item))
-            .collect())
+        Ok(found.iter().filter_map(|((pk, _), item)| Group::of(pk, item)).collect())
     }
 
     async fn check(&self, key: Key, condition: Condition) -> Result<u64, TableError> {
@@ -165,10 +151,6 @@ impl DynamoDbTable {
             Condition::Exists => version.is_some(),
             Condition::Version(wanted) => version == Some(wanted),
         };
-        if holds {
-            Ok(0)
-        } else {
-            Err(TableError::ConditionFailed { key })
-        }
+        if holds { Ok(0) } else { Err(TableError::ConditionFailed { key }) }
     }
 }

@@ -26,11 +26,7 @@ type Done = (u64, Option<Group>);
 
 impl One {
     pub(crate) fn new(change: Change, now: i64) -> Self {
-        Self {
-            change,
-            id: new_id(),
-            now,
-        }
+        Self { change, id: new_id(), now }
     }
 
     async fn put(&self, table: &DynamoDbTable, content: &Content, expires: Option<i64>) -> Sent<Done> {
@@ -75,10 +71,7 @@ impl One {
             _ => before.and_then(|item| record::number(item, "v")),
         };
         let version = version.and_then(|v| u64::try_from(v).ok()).unwrap_or(0) + 1;
-        (
-            version,
-            before.and_then(|item| Group::of(self.change.key.pk(), item)),
-        )
+        (version, before.and_then(|item| Group::of(self.change.key.pk(), item)))
     }
 }
 

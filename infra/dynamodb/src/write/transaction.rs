@@ -27,11 +27,7 @@ impl Transaction {
     pub(crate) fn new(mut changes: Vec<Change>, now: i64) -> Self {
         // A check of nothing is nothing to send.
         changes.retain(|c| !matches!((&c.effect, c.condition), (Effect::Check, Condition::Always)));
-        Self {
-            changes,
-            id: new_id(),
-            now,
-        }
+        Self { changes, id: new_id(), now }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -88,10 +84,7 @@ impl Attempt for Transaction {
             Ok(items) => items,
             Err(error) => return Sent::Failed(Outcome::Refused, TableError::Failed(Box::new(error))),
         };
-        let request = table
-            .writes
-            .transact_write_items()
-            .set_transact_items(Some(items));
+        let request = table.writes.transact_write_items().set_transact_items(Some(items));
         let Err(error) = request.send().await else {
             return Sent::Done(());
         };
@@ -104,10 +97,7 @@ impl Attempt for Transaction {
     }
 
     async fn trace(&self, table: &DynamoDbTable) -> Result<Trace<()>, TableError> {
-        let put = self
-            .changes
-            .iter()
-            .find(|c| matches!(c.effect, Effect::Put { .. }));
+        let put = self.changes.iter().find(|c| matches!(c.effect, Effect::Put { .. }));
         let done = match put {
             Some(change) => table.written_by(&change.key, &self.id).await?.1,
             None => false,

@@ -19,11 +19,7 @@ pub(crate) async fn create_table_keyed(client: &Client, hash: &str, range: &str)
         definition.attribute_type(ScalarAttributeType::S).build().unwrap()
     };
     let part = |name: &str, kind: KeyType| {
-        KeySchemaElement::builder()
-            .attribute_name(name)
-            .key_type(kind)
-            .build()
-            .unwrap()
+        KeySchemaElement::builder().attribute_name(name).key_type(kind).build().unwrap()
     };
     client
         .create_table()

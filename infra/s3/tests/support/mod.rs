@@ -12,9 +12,7 @@ pub(crate) async fn create_bucket(config: &SdkConfig) -> String {
     let bucket = AccountId::generate().as_str().replace('_', "-");
     let region =
         CreateBucketConfiguration::builder().location_constraint(BucketLocationConstraint::EuCentral1);
-    let config = aws_sdk_s3::config::Builder::from(config)
-        .force_path_style(true)
-        .build();
+    let config = aws_sdk_s3::config::Builder::from(config).force_path_style(true).build();
     Client::from_conf(config)
         .create_bucket()
         .bucket(&bucket)

@@ -10,12 +10,7 @@ use serde_json::json;
 pub(crate) async fn create_queue(config: &SdkConfig) -> String {
     let client = Client::new(config);
     let name = AccountId::generate().to_string();
-    let dead = client
-        .create_queue()
-        .queue_name(format!("{name}-dead"))
-        .send()
-        .await
-        .unwrap();
+    let dead = client.create_queue().queue_name(format!("{name}-dead")).send().await.unwrap();
     let attributes = client
         .get_queue_attributes()
         .queue_url(dead.queue_url.unwrap())
@@ -23,11 +18,7 @@ pub(crate) async fn create_queue(config: &SdkConfig) -> String {
         .send()
         .await
         .unwrap();
-    let arn = attributes
-        .attributes
-        .unwrap()
-        .remove(&QueueAttributeName::QueueArn)
-        .unwrap();
+    let arn = attributes.attributes.unwrap().remove(&QueueAttributeName::QueueArn).unwrap();
     let policy = json!({"deadLetterTargetArn": arn, "maxReceiveCount": queue::ATTEMPTS.to_string()});
     let made = client
         .create_queue()

@@ -67,17 +67,11 @@ pub(crate) async fn body(table: &dyn Table, key: &Key) -> Option<Value> {
 }
 
 pub(crate) fn delete_if(key: &Key, condition: Condition) -> Write {
-    Write::Delete {
-        key: key.clone(),
-        condition,
-    }
+    Write::Delete { key: key.clone(), condition }
 }
 
 pub(crate) fn check(key: &Key, condition: Condition) -> Write {
-    Write::Check {
-        key: key.clone(),
-        condition,
-    }
+    Write::Check { key: key.clone(), condition }
 }
 
 pub(crate) fn number(n: u64) -> Value {

@@ -22,18 +22,9 @@ enum Op {
     Write(Step),
     Transact(Vec<Step>),
     WriteMany(Vec<Step>),
-    Add {
-        sk: usize,
-        by: i8,
-    },
-    Query {
-        prefix: &'static str,
-        descending: bool,
-        limit: usize,
-    },
-    Advance {
-        ms: u16,
-    },
+    Add { sk: usize, by: i8 },
+    Query { prefix: &'static str, descending: bool, limit: usize },
+    Advance { ms: u16 },
 }
 
 #[derive(Clone, Debug)]
@@ -63,25 +54,13 @@ enum Wanted {
 fn op() -> impl Strategy<Value = Op> {
     let steps = || {
         prop::collection::btree_map(0..SKS.len(), (effect(), wanted()), 1..5).prop_map(|steps| {
-            let step = |(sk, (effect, condition))| Step {
-                sk,
-                effect,
-                condition,
-            };
+            let step = |(sk, (effect, condition))| Step { sk, effect, condition };
             steps.into_iter().map(step).collect::<Vec<_>>()
         })
     };
     let unconditional = prop::collection::vec((0..SKS.len(), effect()), 0..6).prop_map(|steps| {
-        let step = |(sk, effect)| Step {
-            sk,
-            effect,
-            condition: Wanted::Always,
-        };
-        steps
-            .into_iter()
-            .filter(|(_, e)| !matches!(e, Effect::Check))
-            .map(step)
-            .collect()
+        let step = |(sk, effect)| Step { sk, effect, condition: Wanted::Always };
+        steps.into_iter().filter(|(_, e)| !matches!(e, Effect::Check)).map(step).collect()
     });
     let prefix = prop::sample::select(vec!["", "a", "a#", "b", "d"]);
     prop_oneof![
@@ -104,13 +83,7 @@ fn effect() -> impl Strategy<Value = Effect> {
 }
 
 fn wanted() -> impl Strategy<Value = Wanted> {
-    prop::sample::select(vec![
-        Wanted::Always,
-        Wanted::Absent,
-        Wanted::Exists,
-        Wanted::Current,
-        Wanted::Stale,
-    ])
+    prop::sample::select(vec![Wanted::Always, Wanted::Absent, Wanted::Exists, Wanted::Current, Wanted::Stale])
 }
 
 #[derive(Clone)]
@@ -137,21 +110,15 @@ pub async fn random_operations_agree_with_a_reference(s: Subject<dyn Table>) {
         ..Config::default()
     };
     let outcome = block_in_place(|| {
-        TestRunner::new(config).run(&prop::collection::vec(op(), 1..24), |ops| {
-            Handle::current().block_on(replay(&s, ops))
-        })
+        TestRunner::new(config)
+            .run(&prop::collection::vec(op(), 1..24), |ops| Handle::current().block_on(replay(&s, ops)))
     });
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 async fn replay(s: &Subject<dyn Table>, ops: Vec<Op>) -> Result<(), TestCaseError> {
     let partition = Kind::App.of(&AccountId::generate());
-    let mut reference = Reference {
-        table: &*s.it,
-        clock: &s.clock,
-        partition,
-        items: BTreeMap::new(),
-    };
+    let mut reference = Reference { table: &*s.it, clock: &s.clock, partition, items: BTreeMap::new() };
     for op in ops {
         reference.step(op).await?;
         reference.compare(&*s.other).await?;
@@ -165,8 +132,7 @@ impl Reference<'_> {
             Op::Advance { ms } => {
                 self.clock.advance(Duration::from_millis(ms.into()));
                 let now = self.clock.now();
-                self.items
-                    .retain(|_, item| item.expires_at.is_none_or(|at| at > now));
+                self.items.retain(|_, item| item.expires_at.is_none_or(|at| at > now));
             }
             Op::Write(step) => {
                 let (write, expected) = (self.write(&step), self.first_failing(std::slice::from_ref(&step)));
@@ -199,11 +165,7 @@ impl Reference<'_> {
                 }
             }
             Op::Add { sk, by } => self.add(sk, by.into()).await?,
-            Op::Query {
-                prefix,
-                descending,
-                limit,
-            } => self.query(prefix, descending, limit).await?,
+            Op::Query { prefix, descending, limit } => self.query(prefix, descending, limit).await?,
         }
         Ok(())
     }
@@ -258,11 +220,7 @@ impl Reference<'_> {
             }
             Effect::Put { value, expires_in_ms } => {
                 let expires_at = expires_in_ms.map(|ms| self.clock.after(Duration::from_millis(ms.into())));
-                let known = Known {
-                    version,
-                    expires_at,
-                    body: json!({"value": value}),
-                };
+                let known = Known { version, expires_at, body: json!({"value": value}) };
                 self.items.insert(step.sk, known);
             }
         }
@@ -279,14 +237,7 @@ impl Reference<'_> {
             (Ok(sum), Some(n)) => {
                 prop_assert_eq!(sum, n + by);
                 let expires_at = before.and_then(|item| item.expires_at);
-                self.items.insert(
-                    sk,
-                    Known {
-                        version: None,
-                        expires_at,
-                        body: json!({"n": sum}),
-                    },
-                );
+                self.items.insert(sk, Known { version: None, expires_at, body: json!({"n": sum}) });
                 Ok(())
             }
             (Err(TableError::Invalid(_)), None) => Ok(()),
@@ -295,28 +246,12 @@ impl Reference<'_> {
     }
 
     async fn query(&self, prefix: &str, descending: bool, limit: usize) -> Result<(), TestCaseError> {
-        let order = if descending {
-            Order::Descending
-        } else {
-            Order::Ascending
-        };
+        let order = if descending { Order::Descending } else { Order::Ascending };
         let range = Range::Prefix(prefix.to_owned());
-        let query = Query {
-            partition: self.partition.clone(),
-            range,
-            order,
-            limit,
-            cursor: None,
-        };
+        let query = Query { partition: self.partition.clone(), range, order, limit, cursor: None };
         let items = query_all(self.table, query, 100).await.map_err(fail)?;
-        let found: Vec<_> = items
-            .into_iter()
-            .map(|i| (i.key.sk().to_owned(), i.body))
-            .collect();
-        let known = self
-            .items
-            .iter()
-            .map(|(sk, item)| (SKS[*sk].to_owned(), item.body.clone()));
+        let found: Vec<_> = items.into_iter().map(|i| (i.key.sk().to_owned(), i.body)).collect();
+        let known = self.items.iter().map(|(sk, item)| (SKS[*sk].to_owned(), item.body.clone()));
         let mut expected: Vec<_> = known.filter(|(sk, _)| sk.starts_with(prefix)).collect();
         if descending {
             expected.reverse();
@@ -332,12 +267,7 @@ impl Reference<'_> {
         for (sk, item) in items.into_iter().enumerate() {
             let known = self.items.get_mut(&sk);
             let (Some(item), Some(known)) = (&item, known) else {
-                prop_assert!(
-                    item.is_none() && !self.items.contains_key(&sk),
-                    "{}: {:?}",
-                    SKS[sk],
-                    item
-                );
+                prop_assert!(item.is_none() && !self.items.contains_key(&sk), "{}: {:?}", SKS[sk], item);
                 continue;
             };
             prop_assert_eq!(&item.body, &known.body);
@@ -362,8 +292,8 @@ fn same_outcome<T: std::fmt::Debug>(
     match (done, expected) {
         (Ok(_), None) => Ok(()),
         (Err(TableError::ConditionFailed { key }), Some(expected)) if *key == expected => Ok(()),
-        (done, expected) => Err(TestCaseError::fail(format!(
-            "{done:?}, but the reference fails on {expected:?}"
-        ))),
+        (done, expected) => {
+            Err(TestCaseError::fail(format!("{done:?}, but the reference fails on {expected:?}")))
+        }
     }
 }

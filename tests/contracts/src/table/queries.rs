@@ -82,18 +82,9 @@ pub async fn ranges_are_bytewise(s: Subject<dyn Table>) {
         let mut expected: Vec<&str> = sorted.iter().copied().filter(inside).collect();
         for order in [Order::Ascending, Order::Descending] {
             for limit in [1, 3, 1000] {
-                let query = Query {
-                    partition: partition.clone(),
-                    range: range.clone(),
-                    order,
-                    limit,
-                    cursor: None,
-                };
-                assert_eq!(
-                    all_pages(&*s.other, query).await,
-                    expected,
-                    "{range:?} {order:?} {limit}"
-                );
+                let query =
+                    Query { partition: partition.clone(), range: range.clone(), order, limit, cursor: None };
+                assert_eq!(all_pages(&*s.other, query).await, expected, "{range:?} {order:?} {limit}");
             }
             expected.reverse();
         }
@@ -110,16 +101,8 @@ pub async fn pages_follow_each_other_in_both_orders(s: Subject<dyn Table>) {
     let first = s.it.query(&query).await.unwrap();
     assert_eq!(first.items.len(), 100);
     assert_eq!(first.items[99].key.sk(), "item#099");
-    let second = s
-        .other
-        .query(&query.clone().after(first.next_cursor))
-        .await
-        .unwrap();
-    assert_eq!(
-        second.items[0].key.sk(),
-        "item#100",
-        "another instance goes on with the cursor"
-    );
+    let second = s.other.query(&query.clone().after(first.next_cursor)).await.unwrap();
+    assert_eq!(second.items[0].key.sk(), "item#100", "another instance goes on with the cursor");
 
     let mut expected = sks;
     assert_eq!(all_pages(&*s.it, query.clone()).await, expected);
@@ -137,12 +120,9 @@ pub async fn the_pages_of_a_changing_range_stay_in_order(s: Subject<dyn Table>) 
     assert!(cursor.is_some());
 
     fill(&*s.it, &partition, ["a", "e", "z"]).await;
-    s.it.write_many(vec![
-        Write::delete(partition.key("d")),
-        Write::delete(partition.key("f")),
-    ])
-    .await
-    .unwrap();
+    s.it.write_many(vec![Write::delete(partition.key("d")), Write::delete(partition.key("f"))])
+        .await
+        .unwrap();
     let rest = all_pages(&*s.it, query.after(cursor)).await;
     assert_eq!(rest, ["e", "h", "z"], "also when the item of the cursor is gone");
 }

@@ -156,13 +156,8 @@ pub async fn transfers_keep_the_sum(s: Subject<dyn Table>) {
 async fn transfer(table: &dyn Table, from: &Key, to: &Key) {
     loop {
         let items = table.get_many(&[from.clone(), to.clone()]).await.unwrap();
-        let [Some(a), Some(b)] = &items[..] else {
-            panic!("one side is gone")
-        };
-        let (left, right) = (
-            a.body["number"].as_u64().unwrap(),
-            b.body["number"].as_u64().unwrap(),
-        );
+        let [Some(a), Some(b)] = &items[..] else { panic!("one side is gone") };
+        let (left, right) = (a.body["number"].as_u64().unwrap(), b.body["number"].as_u64().unwrap());
         let writes = vec![
             Write::put_if(from.clone(), number(left - 1), Condition::Version(a.version)),
             Write::put_if(to.clone(), number(right + 1), Condition::Version(b.version)),

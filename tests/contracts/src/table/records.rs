@@ -13,11 +13,7 @@ use std::time::Duration;
 pub async fn bodies_come_back_exactly(s: Subject<dyn Table>) {
     let mut deep = json!("bottom");
     for level in 0..40 {
-        deep = if level % 2 == 0 {
-            json!({"in": deep})
-        } else {
-            json!([deep])
-        };
+        deep = if level % 2 == 0 { json!({"in": deep}) } else { json!([deep]) };
     }
     let bodies = [
         json!({}),
@@ -37,16 +33,9 @@ pub async fn bodies_come_back_exactly(s: Subject<dyn Table>) {
         put(&*s.it, &key, expected.clone()).await;
         let read = body(&*s.other, &key).await.unwrap();
         assert_eq!(read.to_string(), expected.to_string());
-        s.it.write_many(vec![Write::put(key.clone(), expected.clone())])
-            .await
-            .unwrap();
-        s.it.transact(vec![Write::put(key.clone(), expected.clone())])
-            .await
-            .unwrap();
-        assert_eq!(
-            body(&*s.other, &key).await.unwrap().to_string(),
-            expected.to_string()
-        );
+        s.it.write_many(vec![Write::put(key.clone(), expected.clone())]).await.unwrap();
+        s.it.transact(vec![Write::put(key.clone(), expected.clone())]).await.unwrap();
+        assert_eq!(body(&*s.other, &key).await.unwrap().to_string(), expected.to_string());
     }
 }
 
@@ -55,16 +44,12 @@ pub async fn versions_count_the_writes(s: Subject<dyn Table>) {
     let key = partition().key("item");
     assert_eq!(put(&*s.it, &key, number(1)).await, 1);
     assert_eq!(put(&*s.other, &key, number(2)).await, 2);
-    s.it.transact(vec![Write::put(key.clone(), number(3))])
-        .await
-        .unwrap();
+    s.it.transact(vec![Write::put(key.clone(), number(3))]).await.unwrap();
     let item = s.it.get(&key).await.unwrap().unwrap();
     assert_eq!((item.version, item.body, item.expires_at), (3, number(3), None));
     assert_eq!(item.key, key);
 
-    s.it.write_many(vec![Write::put(key.clone(), number(4))])
-        .await
-        .unwrap();
+    s.it.write_many(vec![Write::put(key.clone(), number(4))]).await.unwrap();
     assert!(s.it.get(&key).await.unwrap().unwrap().version > 3);
     assert_eq!(s.it.write(check(&key, Condition::Exists)).await.unwrap(), 0);
     assert_eq!(s.it.write(Write::delete(key.clone())).await.unwrap(), 0);
@@ -125,12 +110,7 @@ async fn prepare(s: &Subject<dyn Table>, key: &Key, state: &str) {
         "present" => None,
         _ => Some(s.clock.after(Duration::from_secs(1))),
     };
-    let write = Write::Put {
-        key: key.clone(),
-        body: number(1),
-        expires_at,
-        condition: Condition::Absent,
-    };
+    let write = Write::Put { key: key.clone(), body: number(1), expires_at, condition: Condition::Absent };
     assert_eq!(s.it.write(write).await.unwrap(), 1);
     if expires_at.is_some() {
         s.clock.advance(Duration::from_secs(2));
@@ -140,9 +120,8 @@ async fn prepare(s: &Subject<dyn Table>, key: &Key, state: &str) {
 /// Either every write of a transaction is done, or none; the first condition that failed is named.
 pub async fn a_transaction_is_all_or_nothing(s: Subject<dyn Table>) {
     let (home, away) = (partition(), partition());
-    let keys: Vec<Key> = (0..100)
-        .map(|i| if i % 2 == 0 { &home } else { &away }.key(format!("{i:03}")))
-        .collect();
+    let keys: Vec<Key> =
+        (0..100).map(|i| if i % 2 == 0 { &home } else { &away }.key(format!("{i:03}"))).collect();
     let puts = |n| keys.iter().map(move |key| Write::put(key.clone(), number(n)));
     s.it.transact(puts(1).collect()).await.unwrap();
 
@@ -157,10 +136,9 @@ pub async fn a_transaction_is_all_or_nothing(s: Subject<dyn Table>) {
     assert_failed_on(s.it.transact(writes).await, &keys[10]);
 
     let items = s.other.get_many(&keys).await.unwrap();
-    assert!(items.iter().all(|item| {
-        item.as_ref()
-            .is_some_and(|i| i.body == number(1) && i.version == 1)
-    }));
+    assert!(
+        items.iter().all(|item| { item.as_ref().is_some_and(|i| i.body == number(1) && i.version == 1) })
+    );
     s.it.transact(Vec::new()).await.unwrap();
 }
 
@@ -180,11 +158,7 @@ pub async fn expired_items_are_absent(s: Subject<dyn Table>) {
     assert_eq!(read.expires_at, Some(expires_at));
 
     s.clock.advance(Duration::from_mins(1));
-    assert_eq!(
-        s.it.get(&gone).await.unwrap(),
-        None,
-        "at the very moment it is gone"
-    );
+    assert_eq!(s.it.get(&gone).await.unwrap(), None, "at the very moment it is gone");
     let both = s.other.get_many(&[gone.clone(), stays.clone()]).await.unwrap();
     assert!(both[0].is_none() && both[1].is_some());
     let page = s.it.query(&Query::prefix(partition, "")).await.unwrap();
@@ -194,11 +168,7 @@ pub async fn expired_items_are_absent(s: Subject<dyn Table>) {
     let anew = Write::put_if(gone.clone(), number(2), Condition::Absent);
     assert_eq!(s.it.write(anew).await.unwrap(), 1);
     let item = s.it.get(&gone).await.unwrap().unwrap();
-    assert_eq!(
-        (item.expires_at, item.body),
-        (None, number(2)),
-        "the old expiry does not stay"
-    );
+    assert_eq!((item.expires_at, item.body), (None, number(2)), "the old expiry does not stay");
 }
 
 /// A counter sums, and begins again after it has expired.
@@ -219,11 +189,7 @@ pub async fn a_counter_starts_anew_when_it_has_expired(s: Subject<dyn Table>) {
     assert_eq!(item.expires_at, Some(later));
 
     put(&*s.it, &key, json!({"n": 40})).await;
-    assert_eq!(
-        s.it.add(&key, 2, None).await.unwrap(),
-        42,
-        "a written number is a counter"
-    );
+    assert_eq!(s.it.add(&key, 2, None).await.unwrap(), 42, "a written number is a counter");
     put(&*s.it, &key, json!({"text": "no number"})).await;
     assert!(s.it.add(&key, 1, None).await.is_err());
     assert_eq!(body(&*s.it, &key).await, Some(json!({"text": "no number"})));
@@ -239,10 +205,7 @@ pub async fn many_reads_keep_their_order(s: Subject<dyn Table>) {
     let wanted: Vec<Key> = (0..250).rev().chain([4, 4, 5]).map(key).collect();
     let items = s.other.get_many(&wanted).await.unwrap();
     let read: Vec<Option<Value>> = items.into_iter().map(|i| i.map(|i| i.body)).collect();
-    let expected = (0..250)
-        .rev()
-        .chain([4, 4, 5])
-        .map(|i| (i % 2 == 0).then(|| number(i)));
+    let expected = (0..250).rev().chain([4, 4, 5]).map(|i| (i % 2 == 0).then(|| number(i)));
     assert_eq!(read, expected.collect::<Vec<_>>());
     assert!(s.it.get_many(&[]).await.unwrap().is_empty());
 }
@@ -251,36 +214,17 @@ pub async fn many_reads_keep_their_order(s: Subject<dyn Table>) {
 pub async fn many_writes_are_done(s: Subject<dyn Table>) {
     let partition = partition();
     let key = |i: u64| partition.key(format!("{i:04}"));
-    s.it.write_many((0..130).map(|i| Write::put(key(i), number(i))).collect())
-        .await
-        .unwrap();
-    let mixed = (0..260).map(|i| {
-        if i % 3 == 0 {
-            Write::delete(key(i))
-        } else {
-            Write::put(key(i), number(i + 1))
-        }
-    });
+    s.it.write_many((0..130).map(|i| Write::put(key(i), number(i))).collect()).await.unwrap();
+    let mixed =
+        (0..260).map(|i| if i % 3 == 0 { Write::delete(key(i)) } else { Write::put(key(i), number(i + 1)) });
     s.it.write_many(mixed.collect()).await.unwrap();
-    let items = s
-        .other
-        .get_many(&(0..260).map(key).collect::<Vec<_>>())
-        .await
-        .unwrap();
+    let items = s.other.get_many(&(0..260).map(key).collect::<Vec<_>>()).await.unwrap();
     for (i, item) in (0..).zip(items) {
         assert_eq!(item.map(|i| i.body), (i % 3 != 0).then(|| number(i + 1)), "{i}");
     }
-    let twice = vec![
-        Write::put(key(0), number(1)),
-        Write::delete(key(1)),
-        Write::put(key(0), number(2)),
-    ];
+    let twice = vec![Write::put(key(0), number(1)), Write::delete(key(1)), Write::put(key(0), number(2))];
     s.it.write_many(twice).await.unwrap();
-    assert_eq!(
-        body(&*s.it, &key(0)).await,
-        Some(number(2)),
-        "the last write of a key counts"
-    );
+    assert_eq!(body(&*s.it, &key(0)).await, Some(number(2)), "the last write of a key counts");
     s.it.write_many(Vec::new()).await.unwrap();
 }
 
@@ -297,38 +241,24 @@ pub async fn large_bodies_are_whole(s: Subject<dyn Table>) {
         whole(&expected).await;
     }
     assert_failed_on(
-        s.it.write(Write::put_if(key.clone(), large(6, 500_000), Condition::Absent))
-            .await,
+        s.it.write(Write::put_if(key.clone(), large(6, 500_000), Condition::Absent)).await,
         &key,
     );
     whole(&large(5, 900_000)).await;
 
     let small = partition.key("small");
-    let both = |seed| {
-        vec![
-            Write::put(key.clone(), large(seed, 600_000)),
-            Write::put(small.clone(), number(1)),
-        ]
-    };
+    let both =
+        |seed| vec![Write::put(key.clone(), large(seed, 600_000)), Write::put(small.clone(), number(1))];
     s.it.transact(both(7)).await.unwrap();
     whole(&large(7, 600_000)).await;
     s.it.write_many(both(8)).await.unwrap();
     whole(&large(8, 600_000)).await;
 
-    let page =
-        s.it.query(&Query::prefix(partition.clone(), "").descending())
-            .await
-            .unwrap();
+    let page = s.it.query(&Query::prefix(partition.clone(), "").descending()).await.unwrap();
     let keys: Vec<_> = page.items.iter().map(|i| i.key.sk()).collect();
     assert_eq!(keys, ["small", "large"], "parts of a body are not listed");
     assert!(page.items[1].body == large(8, 600_000));
     s.it.write(Write::delete(key.clone())).await.unwrap();
     s.it.write_many(vec![Write::delete(small)]).await.unwrap();
-    assert!(
-        s.it.query(&Query::prefix(partition, ""))
-            .await
-            .unwrap()
-            .items
-            .is_empty()
-    );
+    assert!(s.it.query(&Query::prefix(partition, "")).await.unwrap().items.is_empty());
 }

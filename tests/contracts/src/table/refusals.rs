@@ -10,10 +10,7 @@ use serde_json::json;
 
 #[track_caller]
 fn assert_invalid<T: std::fmt::Debug>(what: &str, result: Result<T, TableError>) {
-    assert!(
-        matches!(result, Err(TableError::Invalid(_))),
-        "{what}: {result:?}"
-    );
+    assert!(matches!(result, Err(TableError::Invalid(_))), "{what}: {result:?}");
 }
 
 /// Keys, bodies, transactions and queries beyond the port's rules.
@@ -43,26 +40,16 @@ pub async fn what_breaks_the_rules_is_refused(s: Subject<dyn Table>) {
         ("too large", huge),
     ] {
         assert_invalid(what, s.it.write(Write::put(key.clone(), body.clone())).await);
-        assert_invalid(
-            what,
-            s.it.transact(vec![Write::put(key.clone(), body.clone())]).await,
-        );
+        assert_invalid(what, s.it.transact(vec![Write::put(key.clone(), body.clone())]).await);
         assert_invalid(what, s.it.write_many(vec![Write::put(key.clone(), body)]).await);
     }
-    let many = |n: usize| {
-        (0..n)
-            .map(|i| Write::put(partition.key(format!("{i}")), number(1)))
-            .collect::<Vec<_>>()
-    };
+    let many =
+        |n: usize| (0..n).map(|i| Write::put(partition.key(format!("{i}")), number(1))).collect::<Vec<_>>();
     assert_invalid("101 writes", s.it.transact(many(101)).await);
     let twice = vec![Write::put(key.clone(), number(1)), check(&key, Condition::Absent)];
     assert_invalid("one key twice", s.it.transact(twice).await);
     for limit in [0, 1001] {
-        assert_invalid(
-            "a limit",
-            s.it.query(&Query::prefix(partition.clone(), "").limit(limit))
-                .await,
-        );
+        assert_invalid("a limit", s.it.query(&Query::prefix(partition.clone(), "").limit(limit)).await);
     }
     for cursor in ["", "not base64!", "AAAA=", "_w"] {
         let query = Query::prefix(partition.clone(), "").after(Some(cursor.to_owned()));
@@ -84,18 +71,9 @@ async fn refuses_a_cursor_of_another_range(s: &Subject<dyn Table>) {
     let partition = partition();
     let writes = ["a1", "a2", "b1", "b2"].map(|sk| Write::put(partition.key(sk), number(1)));
     s.it.write_many(writes.to_vec()).await.unwrap();
-    let page =
-        s.it.query(&Query::prefix(partition.clone(), "a").limit(1))
-            .await
-            .unwrap();
-    let query = Query {
-        range: Range::Prefix("b".into()),
-        ..Query::prefix(partition, "")
-    };
-    assert_invalid(
-        "the cursor of another range",
-        s.it.query(&query.after(page.next_cursor)).await,
-    );
+    let page = s.it.query(&Query::prefix(partition.clone(), "a").limit(1)).await.unwrap();
+    let query = Query { range: Range::Prefix("b".into()), ..Query::prefix(partition, "") };
+    assert_invalid("the cursor of another range", s.it.query(&query.after(page.next_cursor)).await);
 }
 
 /// `write_many` refuses what it could not keep.

@@ -20,10 +20,7 @@ pub async fn send(
     let uri: Uri = uri.parse()?;
     let authority = uri.authority().context("the address has no host")?.clone();
     let path = uri.path_and_query().map_or("/", |p| p.as_str());
-    let mut request = Request::builder()
-        .method(method)
-        .uri(path)
-        .header("host", authority.as_str());
+    let mut request = Request::builder().method(method).uri(path).header("host", authority.as_str());
     for (name, value) in headers {
         request = request.header(*name, *value);
     }

@@ -69,10 +69,7 @@ impl Moto {
             let _ = send.send(Err(said));
         });
         match receive.recv_timeout(START) {
-            Ok(Ok(url)) => Ok(Self {
-                child: Mutex::new(child),
-                url,
-            }),
+            Ok(Ok(url)) => Ok(Self { child: Mutex::new(child), url }),
             other => {
                 let _ = child.kill();
                 let _ = child.wait();

@@ -72,10 +72,7 @@ impl FaultProxy {
         let scripted = script.clone();
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let server = Server {
-                    target: target.clone(),
-                    turns: turns.clone(),
-                };
+                let server = Server { target: target.clone(), turns: turns.clone() };
                 let script = scripted.clone();
                 let service = service_fn(move |request| handle(server.clone(), script.clone(), request));
                 // A handler's error ends the connection without an answer: that is the fault.
@@ -83,11 +80,7 @@ impl FaultProxy {
                 tokio::spawn(connection.serve_connection(TokioIo::new(stream), service));
             }
         });
-        Ok(Self {
-            url,
-            script,
-            accepting,
-        })
+        Ok(Self { url, script, accepting })
     }
 
     /// Where it listens.
@@ -103,11 +96,7 @@ impl FaultProxy {
 
     /// How many requests for an operation have come.
     pub fn count(&self, operation: &str) -> usize {
-        self.script()
-            .seen
-            .iter()
-            .filter(|seen| *seen == operation)
-            .count()
+        self.script().seen.iter().filter(|seen| *seen == operation).count()
     }
 
     /// How many faults nobody has met yet.
@@ -174,11 +163,7 @@ async fn handle(
             let (forwarded, rest) = split(&operation, &body, done)?;
             let (mut head, answer) = pass_on(forwarded).await?.into_parts();
             let mut answer: Value = serde_json::from_slice(&answer)?;
-            let name = if operation == "BatchGetItem" {
-                "UnprocessedKeys"
-            } else {
-                "UnprocessedItems"
-            };
+            let name = if operation == "BatchGetItem" { "UnprocessedKeys" } else { "UnprocessedItems" };
             answer[name] = rest;
             head.headers.remove(header::CONTENT_LENGTH);
             Ok(Response::from_parts(head, Full::new(answer.to_string().into())))
@@ -192,11 +177,7 @@ fn split(operation: &str, body: &[u8], done: usize) -> Result<(Bytes, Value)> {
     let tables = request["RequestItems"].as_object_mut().context("not a batch")?;
     let mut rest = serde_json::Map::new();
     for (table, items) in tables {
-        let list = if operation == "BatchGetItem" {
-            &mut items["Keys"]
-        } else {
-            &mut *items
-        };
+        let list = if operation == "BatchGetItem" { &mut items["Keys"] } else { &mut *items };
         let list = list.as_array_mut().context("not a batch")?;
         let back = Value::Array(list.split_off(done.min(list.len())));
         let back = if operation == "BatchGetItem" {

@@ -1,0 +1,6 @@
+//! What the greetings share.
+
+/// `greeting, name!`
+pub(super) fn sentence(greeting: &str, name: &str) -> String {
+    format!("{greeting}, {name}!")
+}

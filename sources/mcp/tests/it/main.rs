@@ -1,0 +1,10 @@
+//! Servers against real processes: every test goes through the stored records, assembly and the one road of calls.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so")]
+
+mod era;
+mod harness;
+mod http_faults;
+mod lifecycle;
+mod review;
+mod stdio_faults;

@@ -7,7 +7,7 @@ use contracts::ManualClock;
 use domain::{
     AccountId,
     keys::{Key, Kind, Partition},
-    ports::{Clock as _, Condition, Query, Table as _, TableError, Write},
+    ports::{Condition, Query, Table as _, TableError, Write},
 };
 use infra_dynamodb::DynamoDbTable;
 use moto::{Fault, FaultProxy, Moto};
@@ -54,7 +54,7 @@ fn large(seed: u64) -> Value {
     json!({"seed": seed, "text": "x".repeat(900_000)})
 }
 
-fn unknown<T: std::fmt::Debug>(result: Result<T, TableError>) {
+fn unknown<T: std::fmt::Debug>(result: &Result<T, TableError>) {
     assert!(matches!(result, Err(TableError::Failed(_))), "{result:?}");
 }
 
@@ -164,12 +164,12 @@ async fn a_condition_that_failed_before_is_a_failed_condition() {
     assert!(failed.unwrap_err().is_conflict());
     // After a lost answer nobody knows: the item is another's, but perhaps it replaced ours.
     p.proxy.fail("UpdateItem", Fault::ResetBefore);
-    unknown(p.table.write(create.clone()).await);
+    unknown(&p.table.write(create.clone()).await);
     p.proxy.fail("TransactWriteItems", Fault::ResetBefore);
-    unknown(p.table.transact(vec![create]).await);
+    unknown(&p.table.transact(vec![create]).await);
     p.proxy.fail("DeleteItem", Fault::ResetAfter);
     let delete = Write::Delete { key: key.clone(), condition: Condition::Exists };
-    unknown(p.table.write(delete).await);
+    unknown(&p.table.write(delete).await);
     assert_eq!(p.body(&key).await, None);
 }
 
@@ -242,7 +242,7 @@ async fn a_large_body_is_old_or_new_when_a_write_breaks_off() {
     for _ in 0..8 {
         p.proxy.fail("UpdateItem", Fault::ResetAfter);
     }
-    unknown(p.table.write(Write::put(key.clone(), large(3))).await);
+    unknown(&p.table.write(Write::put(key.clone(), large(3))).await);
     assert!(p.body(&key).await == Some(large(3)));
 }
 
@@ -270,7 +270,6 @@ async fn pages_of_expired_items_come_to_an_end() {
     p.table.write_many((0..300).map(|i| put(i, expires_at)).collect()).await.unwrap();
     p.table.write(put(300, None)).await.unwrap();
     p.clock.advance(Duration::from_secs(2));
-    assert!(p.clock.now() > expires_at.unwrap());
     let mut query = Query::prefix(p.partition.clone(), "").limit(10);
     let mut items = Vec::new();
     for _ in 0..50 {
@@ -290,7 +289,7 @@ async fn a_missing_or_forbidden_table_is_said() {
     let missing = DynamoDbTable::new(&p.moto.config(), "no-such-table");
     for result in [
         missing.get(&key).await.map(drop),
-        missing.get_many(&[key.clone()]).await.map(drop),
+        missing.get_many(std::slice::from_ref(&key)).await.map(drop),
         missing.write(Write::put(key.clone(), json!({}))).await.map(drop),
         missing.transact(vec![Write::put(key.clone(), json!({}))]).await,
         missing.write_many(vec![Write::put(key.clone(), json!({}))]).await,

@@ -8,10 +8,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tests/support/lib.sh
-export RUSTFLAGS="${RUSTFLAGS:--D warnings}"
 export INSTA_UPDATE=no CARGO_TERM_PROGRESS_WHEN=never
 
-ALL=(fmt clippy rules deny rust aws)
+ALL=(fmt clippy rules deny rust aws conformance tour)
 
 # Builtin tools are reached through the generated file, which `cargo fmt` does not read.
 part_fmt() { cargo fmt --all --check && tool_files | xargs rustfmt --edition 2024 --check; }
@@ -28,12 +27,29 @@ part_deny() {
   "$deny" --locked --log-level error check --hide-inclusion-graph bans licenses sources
 }
 
-# The adapters of cloud services, which talk to moto's server.
+# The adapters of cloud services: they take long to compile, and nothing else needs them.
 AWS=(infra-dynamodb infra-kms infra-s3 infra-sqs)
 
-part_rust() { counted cargo test --workspace --quiet --no-fail-fast "${AWS[@]/#/--exclude=}"; }
+# Everything else in Rust, and what it talks to: real MCP servers, real SQLite files.
+part_rust() {
+  tests/mcp/setup >/dev/null || return
+  counted cargo test --workspace --features source-mcp/real-servers --quiet --no-fail-fast \
+    "${AWS[@]/#/--exclude=}"
+}
 
+# The adapters of cloud services, against moto's server.
 part_aws() { counted cargo test --quiet --no-fail-fast "${AWS[@]/#/--package=}"; }
+
+# The MCP conformance suite's client scenarios against our client.
+part_conformance() { counted tests/mcp/conformance; }
+
+# What `make run` does on the first start, in a directory of its own, with the build that the tests made.
+part_tour() {
+  local data status; data=$(mktemp -d)
+  PROFILE=dev ADDR=127.0.0.1:0 DATA="$data" ONCE=1 tests/support/run.sh 2>&1; status=$?
+  rm -rf "$data"
+  return "$status"
+}
 
 PASSED=0 FAILED=0 BAD=()
 declare -A TOOK
@@ -45,6 +61,8 @@ counted() {
   # `cargo test` tells each binary's counts.
   while read -r ok bad; do PASSED=$((PASSED + ok)); FAILED=$((FAILED + bad)); done \
     < <(sed -nE 's/^test result: .* ([0-9]+) passed; ([0-9]+) failed;.*/\1 \2/p' "$log")
+  # The conformance suite tells a line for each scenario.
+  PASSED=$((PASSED + $(grep -c '^ok  ' "$log"))); FAILED=$((FAILED + $(grep -c '^FAILED  ' "$log")))
   rm -f "$log"
   return "$status"
 }

@@ -3,11 +3,7 @@
 //!
 //! `cargo bench -p benches --bench api_call`
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a program for people, which ends when it cannot go on"
-)]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people that ends when it fails")]
 
 use axum::{Router, routing::get};
 use domain::{
@@ -114,7 +110,9 @@ async fn service(directory: &Path) -> ApiTools {
 
 /// One operation with a path and a query parameter, and a sealed API key.
 async fn import(service: &ApiTools, account: &AccountId, server: &str) -> String {
-    let parameter = |name: &str, place: &str| json!({"name": name, "in": place, "required": true, "schema": {"type": "string", "maxLength": 20}});
+    let parameter = |name: &str, place: &str| {
+        json!({"name": name, "in": place, "required": true, "schema": {"type": "string", "maxLength": 20}})
+    };
     let document = json!({
         "openapi": "3.1.0",
         "info": {"title": "Things", "version": "1"},

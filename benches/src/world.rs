@@ -84,6 +84,7 @@ impl World {
             egress: client,
             stdio: Arc::new(NoStdio),
             stdio_policy: StdioPolicy::Off,
+            listen: false,
             clock,
         });
         let input = json!({"name": "bench", "transport": "http", "url": format!("http://{address}/mcp")});

@@ -13,6 +13,7 @@ use fn_apps::{AppsState, DeclaredField, StudioState};
 use fn_assembly::{AssemblyState, Description};
 use fn_debugger::DebuggerState;
 use fn_mcp_tools::McpToolsState;
+use fn_workflows::WorkflowsState;
 use secrecy::SecretString;
 use utoipa::openapi::{
     Info, OpenApi, Paths,
@@ -69,6 +70,7 @@ fn router(services: &Services) -> anyhow::Result<Router> {
             servers: services.mcp_servers.clone(),
             assembler: services.assembler.clone(),
         }))
+        .merge(fn_workflows::router(WorkflowsState { service: services.workflows.clone() }))
         .merge(fn_apps::router(apps_state(services)))
         .merge(fn_apps::studio_router(studio_state(services)))
         .merge(fn_debugger::router(DebuggerState { chat: services.studio.chat.clone() }))
@@ -114,7 +116,7 @@ fn studio_state(services: &Services) -> StudioState {
 fn base() -> OpenApi {
     let mut info = Info::new("Haft", env!("CARGO_PKG_VERSION"));
     info.description = Some(
-        "One handle for every tool of an agent: builtin tools, HTTP APIs and MCP servers, assembled by reference \
+        "One handle for every tool of an agent: builtin tools, HTTP APIs, MCP servers and workflows, assembled by reference \
          and called on one road. Refusals are problem documents (RFC 9457) with a stable `code`."
             .to_owned(),
     );

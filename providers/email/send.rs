@@ -179,6 +179,10 @@ impl Send {
 }
 
 async fn within<F: Future>(limit: Duration, work: F) -> Result<F::Output, ToolError> {
+    if limit.is_zero() {
+        // Else the work would be begun before the time is looked at.
+        return Err(ToolError::Timeout { after: limit });
+    }
     tokio::time::timeout(limit, work).await.map_err(|_| ToolError::Timeout { after: limit })
 }
 

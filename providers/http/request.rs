@@ -170,8 +170,12 @@ impl Request {
 
     fn output(&self, status: u16, headers: &HeaderMap, url: &Url, body: shared::Body) -> ToolOutput {
         let secret = self.authorization.as_ref().map(SecretString::expose_secret).unwrap_or_default();
-        let cut =
-            |text: String| if secret.len() < 4 { text } else { text.replace(secret, domain::secret::MASK) };
+        // The service may tell the header as a whole, or what follows `Bearer`.
+        let secrets = [secret, secret.rsplit(' ').next().unwrap_or_default()];
+        let secrets = secrets.into_iter().filter(|secret| secret.len() >= 4);
+        let cut = |text: String| {
+            secrets.clone().fold(text, |text, secret| text.replace(secret, domain::secret::MASK))
+        };
         let shown: Map<_, _> =
             shared::told(headers).map(|(name, value)| (name.to_owned(), json!(cut(value)))).collect();
         let text = cut(body.text);

@@ -68,7 +68,7 @@ def for_the_judge(document: Any) -> Any:
         for operation in item.values() if isinstance(item, dict) else []:
             if isinstance(operation, dict):
                 operation.pop("security", None)
-                if "swagger" in copy and not (operation.get("consumes") or copy.get("consumes")):
+                if "swagger" in copy and not operation.get("consumes", copy.get("consumes")):
                     if not has_form(copy, item, operation):
                         operation["consumes"] = ["application/json"]
     return copy

@@ -18,7 +18,7 @@ import yarl
 from aiohttp import web
 
 START_TIMEOUT_S = 180
-ANSWERING = ("#NO_COMPLEX_OBJECT_TEXT",)
+ANSWERING = ("#NO_COMPLEX_OBJECT_TEXT", "#NO_RESPONSE_RESPONSE_DEFINED")
 HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding", "te", "upgrade"}
 
 

@@ -95,7 +95,7 @@ def withheld_headers(report: dict[str, Any]) -> list[str]:
     for warning in warnings:
         parts = warning["message"].split("`")
         if warning["code"] == "withheld" and "carries a credential" in warning["message"] and len(parts) > 1:
-            if parts[0].endswith("header ") and parts[1] not in names:
+            if parts[0].endswith("header ") and parts[1].lower() not in (name.lower() for name in names):
                 names.append(parts[1])
     return names
 

@@ -90,6 +90,9 @@ class Handler(BaseHTTPRequestHandler):
             if request:
                 self.event({"jsonrpc": "2.0", "id": request["id"], "result": text("resumed after " + last)}, "2")
             return
+        self.stream_changes()
+
+    def stream_changes(self):
         self.begin_stream()
         streams.append(self)
         while True:
@@ -136,7 +139,7 @@ class Handler(BaseHTTPRequestHandler):
             asked[message["id"]] = message
             return self.answer(202)
         if method == "server/discover" and options.era == "modern":
-            return self.result(message, {"supportedVersions": [MODERN], "capabilities": {"tools": {}}, "resultType": "complete",
+            return self.result(message, {"supportedVersions": [MODERN], "capabilities": {"tools": {"listChanged": True}}, "resultType": "complete",
                                          "ttlMs": 0, "cacheScope": "private"})
         if method == "tools/list":
             tools = TOOLS + added
@@ -146,6 +149,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.result(message, {"tools": tools})
         if method == "tools/call":
             return self.call(message)
+        if method == "subscriptions/listen" and options.era == "modern":
+            return self.stream_changes()
         self.error(message, -32601, "Method not found", 404 if options.era == "modern" else 200)
 
     def call(self, request):
@@ -204,6 +209,9 @@ class Handler(BaseHTTPRequestHandler):
             self.event(message(text("done")))
         elif name == "change":
             added.append(tool("added_later"))
+            deadline = time.time() + 5
+            while not streams and time.time() < deadline:
+                time.sleep(0.01)
             for stream in streams:
                 stream.event({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
             answer(text("changed"))

@@ -23,6 +23,7 @@ options = parser.parse_args()
 
 lock = threading.Lock()
 cancelled = {}
+listeners = []
 
 
 def send(message):
@@ -123,7 +124,8 @@ def call(request):
         asked["q1"] = request
     elif name == "change":
         extra.append(tool("added_later"))
-        send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        if options.era != "modern" or listeners:
+            send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
         reply(request, text("changed"))
     elif name == "stderr":
         print(args.get("text"), file=sys.stderr, flush=True)
@@ -228,6 +230,8 @@ def handle(message):
         threading.Thread(target=call, args=(message,), daemon=True).start()
     elif method == "ping":
         reply(message, {})
+    elif method == "subscriptions/listen" and options.era == "modern":
+        listeners.append(message)
     else:
         fail(message, -32601, "Method not found")
 

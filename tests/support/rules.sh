@@ -20,6 +20,8 @@ never apps 'egress|reqwest|rmcp|source-.*|infra-.*|fn-.*|providers|axum' 'apps s
 never source-api 'source-mcp|source-workflow|providers|apps|infra-.*|fn-.*|axum|rmcp' 'siblings do not see each other'
 never source-mcp 'source-api|source-workflow|providers|apps|infra-.*|fn-.*' 'siblings do not see each other'
 never agent 'source-.*|apps|infra-.*|fn-.*|providers|axum|rmcp' 'an agent receives models and toolsets as ports'
+never source-workflow 'source-api|source-mcp|providers|apps|infra-.*|fn-.*|axum|rmcp' 'siblings do not see each other'
+never agent 'source-.*|providers|infra-.*|fn-.*|axum|rmcp' 'the agent sees tools as a toolset alone'
 never providers 'source-.*|apps|infra-.*|fn-.*|axum|rmcp' 'siblings do not see each other'
 never haft 'aws-(config|sdk-.*|types|runtime|smithy-.*)|lambda_.*|infra-(dynamodb|kms|s3|sqs)' 'the gateway links no cloud'
 

@@ -4,11 +4,12 @@
 #   ADDR=127.0.0.1:8787   where to listen
 #   DATA=.haft            where the store is
 #   ONCE=1                stop after the calls; the exit code says whether all of them worked
+#   PROFILE=quick         how it is built: `quick`, `dev` or `release`
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source tests/support/lib.sh
 
-ADDR="${ADDR:-127.0.0.1:8787}" DATA="${DATA:-.haft}" ONCE="${ONCE:-}"
+ADDR="${ADDR:-127.0.0.1:8787}" DATA="${DATA:-.haft}" ONCE="${ONCE:-}" PROFILE="${PROFILE:-quick}"
 
 need() {
   command -v "$1" >/dev/null || { say "$1 is needed: $2"; exit 1; }
@@ -19,10 +20,10 @@ need npm "it comes with Node.js"
 
 began=$SECONDS
 say "building haft (a first build takes a few minutes)"
-cargo build --locked --quiet --profile quick -p haft
+cargo build --locked --quiet --profile "$PROFILE" -p haft
 say "built in $((SECONDS - began)) s"
 
-haft=target/quick/haft
+haft=${CARGO_TARGET_DIR:-target}/${PROFILE/#dev/debug}/haft
 log=$(mktemp)
 "$haft" serve --addr "$ADDR" --data "$DATA" >"$log" &
 server=$!

@@ -32,7 +32,8 @@ fn no_args() -> Value {
 }
 
 /// Calls the tool for real. A viewer's key calls tools that only read.
-#[utoipa::path(post, path = "/api-tools/{id}/tools/{name}/debug", tag = "api-tools", operation_id = "debug_api_tool", request_body = DebugBody,
+#[utoipa::path(post, path = "/api-tools/{id}/tools/{name}/debug", tag = "api-tools",
+    operation_id = "debug_api_tool", request_body = DebugBody,
     params(
         ("id" = String, Path, description = "The API's id"),
         ("name" = String, Path, description = "The tool's id: its operationId")

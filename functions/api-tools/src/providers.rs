@@ -10,8 +10,8 @@ use http_kit::{ApiError, JsonBody, List, ListQuery, Principal, Refusals, StatusC
 use source_api::service::{DocumentInput, Imported, Importer, ProviderInput, ProviderView, Validated};
 
 /// Compiles a document and tells what would become of it. Nothing is stored.
-#[utoipa::path(post, path = "/api-tools/validate-openapi-schema", tag = "api-tools", operation_id = "validate_api_document",
-    request_body = DocumentInput,
+#[utoipa::path(post, path = "/api-tools/validate-openapi-schema", tag = "api-tools",
+    operation_id = "validate_api_document", request_body = DocumentInput,
     responses((status = 200, description = "What would become of it", body = Validated), Refusals))]
 pub(crate) async fn validate(
     principal: Principal,
@@ -40,7 +40,8 @@ pub(crate) async fn list(
 
 /// Imports a document: each operation becomes a tool, or the report says why not. Giving `credentials` takes
 /// role admin.
-#[utoipa::path(post, path = "/api-tools", tag = "api-tools", operation_id = "import_api", request_body = ProviderInput,
+#[utoipa::path(post, path = "/api-tools", tag = "api-tools", operation_id = "import_api",
+    request_body = ProviderInput,
     responses((status = 201, description = "Imported", body = Imported), Refusals))]
 pub(crate) async fn create(
     principal: Principal,
@@ -67,7 +68,8 @@ pub(crate) async fn get(
 
 /// Changes an imported API. What is left out stays; another document becomes the next revision, swapped in at
 /// once, and the answer tells what it added, removed and altered. Giving `credentials` takes role admin.
-#[utoipa::path(put, path = "/api-tools/{id}", tag = "api-tools", operation_id = "update_api", request_body = ProviderInput,
+#[utoipa::path(put, path = "/api-tools/{id}", tag = "api-tools", operation_id = "update_api",
+    request_body = ProviderInput,
     params(("id" = String, Path, description = "The API's id")),
     responses((status = 200, description = "Changed", body = Imported), Refusals))]
 pub(crate) async fn put(

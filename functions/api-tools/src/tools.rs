@@ -41,7 +41,8 @@ pub(crate) async fn get(
 }
 
 /// Switches a tool on or off, renames it, or sets its limits.
-#[utoipa::path(patch, path = "/api-tools/{id}/tools/{name}", tag = "api-tools", operation_id = "patch_api_tool", request_body = ToolPatch,
+#[utoipa::path(patch, path = "/api-tools/{id}/tools/{name}", tag = "api-tools",
+    operation_id = "patch_api_tool", request_body = ToolPatch,
     params(
         ("id" = String, Path, description = "The API's id"),
         ("name" = String, Path, description = "The tool's id: its operationId")

@@ -42,6 +42,7 @@ impl Api {
             stdio: Arc::new(LocalStdio::new(policy.clone())),
             stdio_policy: policy,
             clock: Arc::new(SystemClock),
+            listen: true,
         });
         let assembler = SourceAssembler::new(vec![Arc::new(servers.source())], Arc::default());
         let state = McpToolsState { servers, assembler: Arc::new(assembler) };

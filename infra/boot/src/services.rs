@@ -24,6 +24,7 @@ use infra_sqlite::{Settings, SqliteTable};
 use providers::{BuiltinSource, ToolDeps};
 use source_api::{ApiTools, ApiToolsPorts};
 use source_mcp::{Deps, Servers, stdio::LocalStdio};
+use source_workflow::{Engine, EngineDeps, LateAssembler, WorkflowSource, Workflows};
 use std::{fmt, path::PathBuf, sync::Arc};
 
 /// Where links lead when nobody says how this machine is reached: the address `serve` has by default.
@@ -53,6 +54,8 @@ pub struct Services {
     pub api_tools: ApiTools,
     /// MCP servers.
     pub mcp_servers: Servers,
+    /// Workflows.
+    pub workflows: Workflows,
     /// Apps, their models and datasets, and the chat service.
     pub studio: Studio,
     /// The only way out.
@@ -133,21 +136,28 @@ impl Services {
         });
         let (mcp_servers, stdio) = mcp(config, &table, &cipher, &egress, &clock);
         let mcp = Arc::new(mcp_servers.source());
-        let sources: Vec<Arc<dyn ToolSource>> = vec![builtin.clone(), api_tools.source(), mcp.clone()];
+        let stores = Studio::stores(&table, &cipher, &clock, &egress);
+        let calling = LateAssembler::new();
+        let engine = Engine::new(EngineDeps {
+            assembler: calling.clone(),
+            models: Arc::new(stores.0.clone()),
+            retriever: Some(Arc::new(stores.1.clone())),
+            http: egress.clone(),
+        });
+        let workflow = Arc::new(WorkflowSource::new(table.clone(), engine, clock.clone()));
+        let sources: Vec<Arc<dyn ToolSource>> =
+            vec![builtin.clone(), api_tools.source(), mcp.clone(), workflow.clone()];
+        let workflows = Workflows::new((*workflow).clone(), sources.clone());
         let assembler = Arc::new(SourceAssembler::new(sources, runtime));
-        let studio = Studio::new(
-            table.clone(),
-            cipher.clone(),
-            clock.clone(),
-            egress.clone(),
-            assembler.clone(),
-            Arc::new(TableSignal::with_clock(table.clone(), clock.clone())),
-        );
+        calling.bind(&(assembler.clone() as Arc<dyn Assembler>));
+        let signal = Arc::new(TableSignal::with_clock(table.clone(), clock.clone()));
+        let studio = Studio::new(stores, table.clone(), clock.clone(), assembler.clone(), signal);
         Self {
+            workflows,
             studio,
             keys: Arc::new(Keys::new(table.clone(), clock.clone())),
             assembler,
-            listers: vec![builtin, api_tools.source(), mcp],
+            listers: vec![builtin, api_tools.source(), mcp, workflow],
             table,
             blobs,
             directory,
@@ -192,6 +202,7 @@ fn mcp(
         stdio: stdio.clone(),
         stdio_policy: config.stdio.clone(),
         clock: clock.clone(),
+        listen: true,
     });
     let told = servers.clone();
     stdio.on_change(Arc::new(move |account, id| told.tools_changed(account, id)));
@@ -207,8 +218,15 @@ async fn open_table(config: &TableConfig, clock: &Arc<dyn Clock>) -> Result<Arc<
 }
 
 /// Where sealed values may be stored.
-const SEALING: [Kind; 6] =
-    [Kind::Credential, Kind::ApiTool, Kind::McpServer, Kind::App, Kind::Dataset, Kind::Wechat];
+const SEALING: [Kind; 7] = [
+    Kind::Credential,
+    Kind::ApiTool,
+    Kind::McpServer,
+    Kind::Workflow,
+    Kind::App,
+    Kind::Dataset,
+    Kind::Wechat,
+];
 
 /// Sealed values need the key that sealed them: a new one is made only where nothing is sealed yet.
 async fn open_cipher(config: &CipherConfig, table: &dyn Table) -> Result<Arc<dyn Cipher>, BootError> {

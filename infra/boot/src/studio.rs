@@ -24,18 +24,27 @@ pub struct Studio {
 }
 
 impl Studio {
-    /// Apps over stores, whose tools `assembler` finds and whose runs `signal` stops.
+    /// Models and datasets over stores: what workflows use too, and so must be there before the assembler.
+    pub(crate) fn stores(
+        table: &Arc<dyn Table>,
+        cipher: &Arc<dyn Cipher>,
+        clock: &Arc<dyn Clock>,
+        egress: &egress::Client,
+    ) -> (ModelStore, Knowledge) {
+        let factory = Arc::new(OpenAiModels::new(egress.clone()));
+        let models = ModelStore::new(table.clone(), cipher.clone(), clock.clone(), factory);
+        let knowledge = Knowledge::new(table.clone(), cipher.clone(), clock.clone(), egress.clone());
+        (models, knowledge)
+    }
+
+    /// Apps over these, whose tools `assembler` finds and whose runs `signal` stops.
     pub(crate) fn new(
+        (models, knowledge): (ModelStore, Knowledge),
         table: Arc<dyn Table>,
-        cipher: Arc<dyn Cipher>,
         clock: Arc<dyn Clock>,
-        egress: egress::Client,
         assembler: Arc<SourceAssembler>,
         signal: Arc<dyn Signal>,
     ) -> Self {
-        let factory = Arc::new(OpenAiModels::new(egress.clone()));
-        let models = ModelStore::new(table.clone(), cipher.clone(), clock.clone(), factory);
-        let knowledge = Knowledge::new(table.clone(), cipher, clock.clone(), egress);
         let references =
             References::new(assembler, Arc::new(models.clone()), Some(Arc::new(knowledge.clone())));
         let apps = Apps::new(table.clone(), clock.clone(), Arc::new(references));

@@ -2,6 +2,7 @@
 
 mod archive;
 mod pdf;
+mod pdf_guard;
 mod sheet;
 mod table;
 mod word;

@@ -69,6 +69,7 @@ impl Hosts {
                 None => (name.as_str(), Rule::Exactly(name.clone())),
             };
             let is_host = url::Host::parse(domain).is_ok_and(|host| host.to_string() == domain);
+            let is_host = is_host && !domain.contains('*');
             is_host.then_some(rule).ok_or_else(|| {
                 format!("holds `{name}`, which is no host name: leave out scheme, port and path")
             })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::header::{LOCATION, RETRY_AFTER};
 use http::{HeaderMap, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -132,9 +132,7 @@ impl Answer {
     }
 
     fn is_html(&self) -> bool {
-        let media_type =
-            self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        media_type.contains("html") || self.bytes.trim_ascii_start().starts_with(b"<")
+        self.bytes.trim_ascii_start().starts_with(b"<")
     }
 
     /// A failure that came with a status of success has the vendor's code in its words, not in the status.

@@ -62,15 +62,13 @@ async fn excel_gives_each_sheet_as_a_table_and_tells_what_it_leaves_out() {
     let table = "\
 ## 销售
 
-| 日期 | 城市 | 金额 | 完成 |  |  |
-| --- | --- | --- | --- | --- | --- |
-| 2026-12-01 | 杭州 | 12.5 | true |  |  |
-| 2026-12-02 08:30:00 | 上海\\|北 | 30 | false |  |  |";
+| 日期 | 城市 | 金额 | 完成 |
+| --- | --- | --- | --- |
+| 2026-12-01 | 杭州 | 12.5 | true |
+| 2026-12-02 08:30:00 | 上海\\|北 | 30 | false |
+| far |  |  |  |";
     assert!(text.starts_with(table), "{text}");
-    assert!(
-        text.contains("| far |") && text.contains("## 空\n\n(empty)") && text.contains("| near |"),
-        "{text}"
-    );
+    assert!(text.contains("## 空\n\n(empty)") && text.contains("| near |"), "{text}");
     assert!(!text.contains("corner"));
     assert!(data["notes"][0].as_str().unwrap().contains("`Far` only the first"), "{data}");
 }
@@ -153,7 +151,7 @@ fn empty_zip() -> Vec<u8> {
 #[tokio::test]
 async fn damaged_documents_are_no_fault_of_ours() {
     for (kind, whole) in [("docx", DOCX), ("xlsx", XLSX), ("pdf", PDF)] {
-        for at in (0..whole.len()).step_by(whole.len() / 12) {
+        for at in (0..whole.len()).step_by(whole.len() / 6) {
             let mut damaged = whole.to_vec();
             damaged[at] ^= 0x55;
             let cut = &whole[..at];
@@ -179,4 +177,61 @@ async fn an_archive_that_unpacks_without_end_is_refused() {
     assert!(bytes.len() < 1024 * 1024);
     let output = read("application/octet-stream", &bytes).await;
     assert!(output.is_error && output.text().contains("once unpacked"), "{}", output.text());
+}
+
+/// A PDF of these objects, each as `N 0 obj … endobj`, whose catalogue is the first.
+fn pdf_of(objects: &[String]) -> Vec<u8> {
+    let mut pdf = "%PDF-1.4\n".to_owned();
+    let mut places = Vec::new();
+    for (at, object) in objects.iter().enumerate() {
+        places.push(pdf.len());
+        pdf += &format!("{} 0 obj\n{object}\nendobj\n", at + 1);
+    }
+    let xref = pdf.len();
+    pdf += &format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
+    for place in places {
+        pdf += &format!("{place:010} 00000 n \n");
+    }
+    pdf += &format!("trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{xref}\n%%EOF\n", objects.len() + 1);
+    pdf.into_bytes()
+}
+
+#[tokio::test]
+async fn a_pdf_that_goes_round_in_circles_is_survived() {
+    let stream =
+        |dict: &str, text: &str| format!("<< {dict} /Length {} >>\nstream\n{text}\nendstream", text.len());
+    let page = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 99 99] /Contents 4 0 R";
+    let draws_itself = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        format!("{page} /Resources << /XObject << /F 5 0 R >> >> >>"),
+        stream("", "/F Do"),
+        stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9]", "/F Do /F Do"),
+    ];
+    let output = read("application/pdf", &pdf_of(&draws_itself)).await;
+    assert!(output.text().contains("Drawings within drawings"), "{}", output.text());
+    let own_parent = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 /Parent 2 0 R >>".to_owned(),
+        "<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>".to_owned(),
+        stream("", "BT ET"),
+    ];
+    let output = read("application/pdf", &pdf_of(&own_parent)).await;
+    assert!(output.text().contains("could not be read: 1"), "{}", output.text());
+}
+
+#[tokio::test]
+async fn a_pdf_that_unpacks_without_end_is_refused() {
+    use std::io::Write as _;
+    let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    for _ in 0..100 {
+        packed.write_all(&vec![b' '; 1024 * 1024]).unwrap();
+    }
+    let packed = packed.finish().unwrap();
+    let head = format!("%PDF-1.4\n1 0 obj\n<< /Filter /FlateDecode /Length {} >>\nstream\n", packed.len());
+    let mut pdf = head.into_bytes();
+    pdf.extend(packed);
+    pdf.extend(b"\nendstream\nendobj\n%%EOF");
+    let output = read("application/pdf", &pdf).await;
+    assert!(output.is_error && output.text().contains("too large once unpacked"), "{}", output.text());
 }

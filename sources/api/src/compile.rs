@@ -24,6 +24,9 @@ use crate::{
 };
 use serde_json::{Map, Value};
 
+/// The stack that the deepest document which is read needs, with room to spare. Only what is used is taken.
+const STACK: usize = 16 * 1024 * 1024;
+
 /// How to compile.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -78,6 +81,9 @@ pub enum DocumentError {
         /// What is there.
         version: String,
     },
+    /// The system gave no thread to read it on.
+    #[error("the document could not be read for want of a thread: {0}")]
+    NoThread(String),
     /// It breaks rules of the narrow protocol.
     #[error(transparent)]
     Narrow(#[from] NarrowErrors),
@@ -87,6 +93,18 @@ pub enum DocumentError {
 ///
 /// Fails only when nothing at all can be read; whatever is wrong with an operation is in the report.
 pub fn compile(text: &str, options: &Options) -> Result<Compiled, DocumentError> {
+    // Parsers and the compiler recurse as deep as documents nest, which is more than a worker's stack holds.
+    std::thread::scope(|scope| {
+        let worker = std::thread::Builder::new().name("compile".to_owned()).stack_size(STACK);
+        match worker.spawn_scoped(scope, || compile_here(text, options)).map(|worker| worker.join()) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => Err(DocumentError::NoThread(error.to_string())),
+        }
+    })
+}
+
+fn compile_here(text: &str, options: &Options) -> Result<Compiled, DocumentError> {
     let read = read::read(text)?;
     let Value::Object(root) = read.value else {
         return Err(DocumentError::NotAnObject(text::kind_of(&read.value)));

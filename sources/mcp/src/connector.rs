@@ -14,6 +14,7 @@ use crate::{
         pool::{Full, Lease, Pool, PoolKey},
     },
     record::{ServerRecord, Transport},
+    service::Deps,
 };
 use ::http::{HeaderMap, HeaderName, HeaderValue};
 use domain::{
@@ -64,20 +65,25 @@ pub(crate) struct Connector {
     pool: Pool<HttpConnection>,
     gates: Cache<PoolKey, Arc<Gate>>,
     listener: Arc<OnceLock<ChangeListener>>,
+    /// Whether connections listen for changes between calls.
+    listens: bool,
 }
 
 /// Holds back calls to one server.
 struct Gate {
     breaker: Breaker,
     permits: Semaphore,
+    /// How many permits there are in all.
+    limit: u32,
 }
 
 impl Connector {
-    pub(crate) fn new(egress: egress::Client, stdio: Arc<dyn StdioInvoker>, cipher: Arc<dyn Cipher>) -> Self {
+    pub(crate) fn new(deps: &Deps) -> Self {
         Self {
-            egress,
-            stdio,
-            cipher,
+            egress: deps.egress.clone(),
+            stdio: Arc::clone(&deps.stdio),
+            cipher: Arc::clone(&deps.cipher),
+            listens: deps.listen,
             pool: Pool::new(MAX_CONNECTIONS, IDLE),
             gates: Cache::builder().max_capacity(100_000).time_to_idle(GATE_IDLE).build(),
             listener: Arc::default(),
@@ -173,12 +179,19 @@ impl Connector {
     }
 
     fn gate(&self, target: &Target) -> Arc<Gate> {
-        self.gates.get_with(target.key(), || {
-            Arc::new(Gate {
-                breaker: Breaker::default(),
-                permits: Semaphore::new(target.record.max_concurrency as usize),
-            })
-        })
+        let (key, limit) = (target.key(), target.record.max_concurrency);
+        match self.gates.get(&key) {
+            Some(gate) if gate.limit == limit => gate,
+            _ => {
+                let gate = Arc::new(Gate {
+                    breaker: Breaker::default(),
+                    permits: Semaphore::new(limit as usize),
+                    limit,
+                });
+                self.gates.insert(key, Arc::clone(&gate));
+                gate
+            }
+        }
     }
 
     async fn over_http(
@@ -192,21 +205,33 @@ impl Connector {
         let key = target.key();
         let known = target.era();
         self.pool.close_others(&key);
-        let (connection, fresh) = self.pool.get(&key, || self.connect(target, known, options)).await?;
+        let (connection, fresh) = self.connection(target, &key, known, options).await?;
         let first = connection.request(method, params.clone(), repeated, options);
         match first.await {
             // What was found at discovery does not hold any more, and the server has looked at nothing.
-            Err(CallError::EraChanged) => {
+            Err(CallError::EraChanged) if !(fresh && known.is_none()) => {
                 self.pool.discard(&key, &connection);
-                if fresh && known.is_none() {
-                    return Err(CallError::EraChanged);
-                }
-                let (connection, _) = self.pool.get(&key, || self.connect(target, None, options)).await?;
+                let (connection, _) = self.connection(target, &key, None, options).await?;
                 let result = connection.request(method, params, repeated, options).await?;
                 Ok(reply(result, &connection))
             }
             result => Ok(reply(result?, &connection)),
         }
+    }
+
+    /// A kept connection, or a new one; says whether it is new.
+    async fn connection(
+        &self,
+        target: &Target,
+        key: &PoolKey,
+        known: Option<Era>,
+        options: &CallOptions,
+    ) -> Result<(Lease<HttpConnection>, bool), CallError> {
+        let got = self.pool.get(key, || self.connect(target, known, options)).await?;
+        if got.1 && self.listens {
+            got.0.connection().listen();
+        }
+        Ok(got)
     }
 
     async fn connect(

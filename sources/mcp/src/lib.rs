@@ -33,8 +33,9 @@ pub use merge::{Altered, ChangeSet};
 pub use record::{ChangePolicy, TransportKind};
 pub use scan::{Flag, FlagKind};
 pub use service::{
-    ChangeEntry, Changes, Deps, Health, ImportOutcome, Imported, Page, PendingChange, Refreshed, ServerError,
-    ServerStatus, ServerView, Servers, ToolView,
+    ChangeEntry, Changes, Deps, Health, ImportOutcome, Imported, Page, PendingChange, REFRESH_JOB,
+    RefreshError, RefreshPass, RefreshSettings, Refreshed, ServerError, ServerStatus, ServerView, Servers,
+    ToolView,
 };
 pub use source::McpSource;
 pub use stdio::{NoStdio, StdioPolicy, StdioPolicyError};

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// How many tools that are not listed any more are remembered.
+const MAX_REMEMBERED: usize = 4000;
+
 /// The stored tools of a server by name.
 pub(crate) type Tools = BTreeMap<String, StoredTool>;
 
@@ -57,12 +60,14 @@ pub(crate) fn merge(mut old: Tools, found: Vec<(String, Value)>, policy: ChangeP
         };
         tools.insert(name, tool);
     }
+    let mut room = MAX_REMEMBERED;
     for (name, mut stored) in old {
         if !stored.removed {
             changes.removed.push(name.clone());
         }
         // Under review a tool that comes back later must still match what was approved.
-        if policy == ChangePolicy::Review {
+        if policy == ChangePolicy::Review && room > 0 {
+            room -= 1;
             stored.removed = true;
             stored.pending = None;
             tools.insert(name, stored);

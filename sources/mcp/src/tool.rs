@@ -5,7 +5,7 @@ use crate::{
     connector::Target,
     definition::Definition,
     output,
-    service::Inner,
+    service::{Inner, Servers},
 };
 use async_trait::async_trait;
 use domain::{CallContext, Origin, Tool, ToolError, ToolKind, ToolOutput, ToolSpec};
@@ -14,6 +14,8 @@ use std::{sync::Arc, time::Instant};
 
 /// How often a server may ask for more before it answers.
 const MAX_ROUNDS: usize = 5;
+/// The error code of headers that do not match the request.
+const HEADER_MISMATCH: i64 = -32020;
 
 /// A tool of a server.
 pub(crate) struct McpTool {
@@ -74,6 +76,11 @@ impl Tool for McpTool {
         let outcome = self.run(args, &options).await;
         let noted = outcome.as_ref().map(|_| started.elapsed());
         self.inner.health.note_call(&self.target.account, &self.target.id, noted);
+        if let Err(CallError::Refused { code: HEADER_MISMATCH, .. }) = &outcome {
+            // The definition asks for other headers by now.
+            let servers = Servers(Arc::clone(&self.inner));
+            servers.tools_changed(self.target.account.clone(), self.target.id.clone());
+        }
         let output = outcome?;
         if let (Some(schema), Some(structured)) = (&self.spec.output_schema, &output.structured)
             && !schema.is_valid(structured).unwrap_or(true)

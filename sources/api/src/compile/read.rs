@@ -51,19 +51,20 @@ pub(super) fn read(text: &str) -> Result<Read, DocumentError> {
 }
 
 fn syntax_of_json(error: &serde_json::Error) -> DocumentError {
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default();
     DocumentError::Syntax {
         format: "JSON",
         line: error.line() as u64,
         column: error.column() as u64,
-        message: message.to_owned(),
+        message: without_place(&error.to_string(), 300),
     }
 }
 
+/// A parser's message; the place is told apart from it.
+fn without_place(message: &str, max: usize) -> String {
+    super::text::trimmed(message.split(" at line ").next().unwrap_or_default(), max)
+}
+
 fn read_yaml(text: &str) -> Result<Value, DocumentError> {
-    // Tabs before a value are refused by the parser though many documents have them at the ends of lines and
-    // in blank lines; only as indentation of content do they change what is meant.
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_events: 2 * MAX_NODES,
@@ -92,7 +93,7 @@ fn read_yaml(text: &str) -> Result<Value, DocumentError> {
             format: "YAML",
             line: location.map_or(0, |l| l.line()),
             column: location.map_or(0, |l| l.column()),
-            message: super::text::trimmed(&message, 300),
+            message: without_place(&message, 300),
         }
     })
 }

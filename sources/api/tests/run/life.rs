@@ -27,7 +27,8 @@ async fn names(world: &World, id: &str) -> Vec<String> {
 async fn what_was_imported_is_listed_read_and_deleted() {
     let world = World::new().await;
     let text = serde_json::to_string_pretty(&things()).unwrap();
-    let body = json!({"name": "things", "openapi_schema": text, "server": world.upstream.url, "icon": "https://x.example/i.png"});
+    let icon = "https://x.example/i.png";
+    let body = json!({"name": "things", "openapi_schema": text, "server": world.upstream.url, "icon": icon});
     let imported = world.create(body).await.unwrap();
     assert_eq!((imported.revision, imported.tools), (1, 2));
     let id = imported.id;
@@ -47,7 +48,7 @@ async fn what_was_imported_is_listed_read_and_deleted() {
 
     let view = world.service.get(&world.account, &id).await.unwrap();
     assert_eq!(view.openapi_schema.as_deref(), Some(text.as_str()));
-    assert_eq!((view.tools, view.icon.as_str()), (2, "https://x.example/i.png"));
+    assert_eq!((view.tools, view.icon.as_str()), (2, icon));
     assert_eq!(names(&world, &id).await, ["addThing", "getThing"]);
     let tool = world.service.tool(&world.account, &id, "getThing").await.unwrap();
     assert_eq!(
@@ -217,12 +218,19 @@ async fn a_tool_is_switched_off_and_renamed() {
 async fn the_narrow_protocol_is_imported_and_called() {
     let world = World::new().await;
     let parameter = |name: &str, place: &str, kind: &str| json!({"name": name, "in": place, "description": name, "required": true, "type": kind});
+    let city = parameter("city", "path", "str");
     let document = json!({
         "server": world.upstream.url,
         "description": "Weather",
         "paths": {"/weather/{city}": {
-            "get": {"description": "Read", "operationId": "read", "parameters": [parameter("city", "path", "str"), parameter("days", "query", "int")]},
-            "post": {"description": "Write", "operationId": "write", "parameters": [parameter("city", "path", "str"), parameter("note", "request_body", "str")]},
+            "get": {
+                "description": "Read", "operationId": "read",
+                "parameters": [city, parameter("days", "query", "int")],
+            },
+            "post": {
+                "description": "Write", "operationId": "write",
+                "parameters": [city, parameter("note", "request_body", "str")],
+            },
         }},
     });
     let imported =

@@ -128,7 +128,10 @@ pub(crate) fn openapi(paths: &Value, schemes: &Value) -> Value {
 
 /// `GET /things/{id}` as `getThing` and `POST /things` as `addThing`.
 pub(crate) fn things() -> Value {
-    let text = |place: &str, name: &str| json!({"name": name, "in": place, "required": place == "path", "schema": {"type": "string"}});
+    let text = |place: &str, name: &str| {
+        let required = place == "path";
+        json!({"name": name, "in": place, "required": required, "schema": {"type": "string"}})
+    };
     openapi(
         &json!({
             "/things/{id}": {"get": {

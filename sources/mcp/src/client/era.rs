@@ -134,19 +134,22 @@ pub(crate) fn read_discover(answer: Result<&Value, &RpcError>) -> Probed {
         return Probed::Legacy;
     };
     let speaks = |version: &str| versions.iter().any(|v| v.as_str() == Some(version));
-    match answer {
-        Ok(result) if speaks(MODERN) => Probed::Modern(Greeting {
+    if speaks(MODERN) {
+        let result = answer.unwrap_or(&Value::Null);
+        return Probed::Modern(Greeting {
             era: Era::Modern,
             server: server_of(result),
             tells_changes: tells_changes(result),
-        }),
-        _ if LEGACY.into_iter().any(speaks) => Probed::Legacy,
-        _ => Probed::Neither(format!(
-            "it speaks protocol versions {}; known are {MODERN}, {}",
-            Value::Array(versions.clone()),
-            LEGACY.join(", ")
-        )),
+        });
     }
+    if LEGACY.into_iter().any(speaks) {
+        return Probed::Legacy;
+    }
+    Probed::Neither(format!(
+        "it speaks protocol versions {}; known are {MODERN}, {}",
+        Value::Array(versions.clone()),
+        LEGACY.join(", ")
+    ))
 }
 
 /// What a modern result says of the server.
@@ -189,6 +192,8 @@ mod tests {
         assert_eq!(read_discover(Err(&error(-32601, None))), Probed::Legacy);
         let older = error(-32022, Some(json!({"supported":["2025-06-18"]})));
         assert_eq!(read_discover(Err(&older)), Probed::Legacy);
+        let same = error(-32022, Some(json!({"supported":[MODERN]})));
+        assert!(matches!(read_discover(Err(&same)), Probed::Modern(_)));
         let newer = error(-32022, Some(json!({"supported":["2031-01-01"]})));
         assert!(matches!(read_discover(Err(&newer)), Probed::Neither(_)));
     }

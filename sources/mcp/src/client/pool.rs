@@ -223,6 +223,13 @@ impl<C> Drop for Place<C> {
     }
 }
 
+impl<C: Pooled> Lease<C> {
+    /// The connection itself, without keeping it from being closed as idle.
+    pub(crate) fn connection(&self) -> &Arc<C> {
+        &self.connection
+    }
+}
+
 impl<C: Pooled> Deref for Lease<C> {
     type Target = C;
 

@@ -12,6 +12,13 @@ pub(crate) struct Event {
     pub(crate) data: String,
 }
 
+impl Event {
+    /// Whether it is of the kind that carries messages.
+    pub(crate) fn is_message(&self) -> bool {
+        self.kind.is_empty() || self.kind == "message"
+    }
+}
+
 /// Reads events out of chunks of bytes.
 pub(crate) struct Decoder {
     line: Vec<u8>,

@@ -1,14 +1,17 @@
 //! `Servers`: what an account does with its MCP servers. Used by the routes and the command line.
 //!
 //! `write` creates and changes, `refresh` asks again, `changes` shows and approves what servers change,
-//! `import` takes the configuration of desktop clients, `health` remembers how calls went.
+//! `import` takes the configuration of desktop clients, `health` remembers how calls went, `schedule` asks
+//! servers again that are `due`.
 
 mod changes;
+mod due;
 mod error;
 mod health;
 mod import;
 mod read;
 mod refresh;
+mod schedule;
 mod seal;
 mod view;
 mod write;
@@ -19,6 +22,7 @@ pub use health::Health;
 pub use import::{ImportOutcome, Imported};
 pub use read::Page;
 pub use refresh::Refreshed;
+pub use schedule::{REFRESH_JOB, RefreshError, RefreshPass, RefreshSettings};
 pub(crate) use view::ours;
 pub use view::{ServerStatus, ServerView, ToolView};
 
@@ -35,6 +39,7 @@ use domain::{
     keys::Kind,
     ports::{Cipher, Clock, StdioInvoker, Table},
 };
+use due::DueBook;
 use health::HealthBook;
 use std::{
     collections::HashSet,
@@ -57,6 +62,9 @@ pub struct Deps {
     pub stdio_policy: StdioPolicy,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// Whether to listen, between calls, for servers' word that their tools have changed. Of use in a process
+    /// that lives on; a function that sleeps between requests hears nothing.
+    pub listen: bool,
 }
 
 /// An installation's MCP servers. Cheap to clone.
@@ -70,6 +78,7 @@ pub(crate) struct Inner {
     pub(crate) connector: Connector,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) health: Arc<HealthBook>,
+    due: DueBook,
     policy: StdioPolicy,
     /// Servers that are being refreshed because they said that their tools have changed.
     refreshing: Mutex<HashSet<(AccountId, String)>>,
@@ -81,7 +90,8 @@ impl Servers {
         let inner = Arc::new(Inner {
             catalog: Catalog::new(Arc::clone(&deps.table), Kind::McpServer),
             health: Arc::new(HealthBook::new(Arc::clone(&deps.table), Arc::clone(&deps.clock))),
-            connector: Connector::new(deps.egress, deps.stdio, Arc::clone(&deps.cipher)),
+            due: DueBook::new(Arc::clone(&deps.table), Arc::clone(&deps.clock)),
+            connector: Connector::new(&deps),
             table: deps.table,
             cipher: deps.cipher,
             clock: deps.clock,

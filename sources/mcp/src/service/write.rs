@@ -12,9 +12,12 @@ use domain::{
     AccountId,
     catalog::{Body, CatalogError, Head},
 };
+use jiff::SignedDuration;
 use std::time::Duration;
 use url::Url;
 
+/// When a server that was just saved is asked again.
+const FIRST_REFRESH_HOURS: i64 = 6;
 /// How long a server over stdio may take until its tools are known: package runners download first.
 const STDIO_START: Duration = Duration::from_mins(2);
 
@@ -45,7 +48,7 @@ impl Servers {
             self.0.connector.forget(account, &id).await;
             return Err(error.into());
         }
-        saved_log(account, &id, &record);
+        self.saved(account, &id, &record).await?;
         self.get(account, &id).await
     }
 
@@ -70,7 +73,7 @@ impl Servers {
             self.0.catalog.update_record(account, &head, &name, &record).await?;
             self.0.connector.forget(account, id).await;
         }
-        saved_log(account, id, &record);
+        self.saved(account, id, &record).await?;
         self.get(account, id).await
     }
 
@@ -80,6 +83,7 @@ impl Servers {
         self.0.connector.forget(account, id).await;
         self.delete_changes(account, id).await?;
         self.0.health.delete(account, id).await?;
+        self.0.due.clear(account, id).await?;
         Ok(())
     }
 
@@ -139,6 +143,19 @@ impl Servers {
             self.record_changes(account, &head.id, revision, changes).await?;
         }
         Ok(revision)
+    }
+
+    /// An enabled server is asked again some hours from now.
+    async fn saved(&self, account: &AccountId, id: &str, record: &ServerRecord) -> Result<(), ServerError> {
+        if record.enabled {
+            let every = SignedDuration::from_hours(FIRST_REFRESH_HOURS);
+            self.0.due.set(account, id, every, 0).await?;
+        } else {
+            self.0.due.clear(account, id).await?;
+        }
+        let (name, tools) = (&record.name, record.found.tools);
+        tracing::info!(%account, server = id, name, tools, "an MCP server was saved");
+        Ok(())
     }
 
     fn check(&self, input: &ServerInput) -> Result<(), ServerError> {
@@ -221,9 +238,4 @@ impl Servers {
 pub(super) fn bodies(tools: &Tools) -> Result<Vec<Body>, ServerError> {
     let body = |(name, tool)| Ok((String::clone(name), serde_json::to_value(tool)?));
     tools.iter().map(body).collect()
-}
-
-fn saved_log(account: &AccountId, id: &str, record: &ServerRecord) {
-    let (name, tools) = (&record.name, record.found.tools);
-    tracing::info!(%account, server = id, name, tools, "an MCP server was saved");
 }

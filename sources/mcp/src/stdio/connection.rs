@@ -6,9 +6,10 @@ use super::{
 };
 use crate::client::{
     MAX_MESSAGE, OnChange,
-    call::Watch,
+    call::{CallOptions, Watch},
     era::{self, Era, Greeting, Probed},
     error::{CallError, excerpt},
+    http::listen_params,
     message::{self, Answer, Incoming, RpcError},
     pool::Pooled,
 };
@@ -33,6 +34,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a server may keep silent on which versions it speaks before the handshake is tried beside it.
 const PROBE: Duration = Duration::from_secs(2);
+/// Longer than any process runs.
+const FOREVER: Duration = Duration::from_hours(24 * 365);
 /// How many messages may wait for a child that does not read.
 const QUEUE: usize = 64;
 
@@ -108,7 +111,25 @@ impl StdioConnection {
         };
         let greeted = watch.over(connection.peer.greet(known, watch)).await;
         connection.greeting = greeted.map_err(StartError::Greet)?;
+        connection.listen();
         Ok(connection)
+    }
+
+    /// Asks a modern server to tell of changes; one before 2026-07-28 does so by itself. The request has no
+    /// answer as long as the server runs.
+    fn listen(&self) {
+        if !(self.greeting.era.is_modern() && self.greeting.tells_changes) {
+            return;
+        }
+        let (peer, stop) = (Arc::clone(&self.peer), self.stop.clone());
+        tokio::spawn(async move {
+            let watch = Watch::new(&CallOptions::within(FOREVER));
+            let params = |token| Era::Modern.dress(listen_params(), token);
+            tokio::select! {
+                _ = peer.ask("subscriptions/listen", params, &watch, false) => {}
+                () = stop.cancelled() => {}
+            }
+        });
     }
 
     /// What the server is and speaks.

@@ -3,18 +3,22 @@
 use domain::{
     AccountContext, AccountId, CallContext, Content, Entry, ToolError, ToolKind, ToolOutput, ToolRef,
     ToolSource as _, Toolset,
-    ports::{Cipher, StdioInvoker, SystemClock, Table},
+    ports::{Cipher, Clock, StdioInvoker, Table},
     toolset::ApprovalPolicy,
 };
 use infra_local_key::LocalKeyCipher;
 use infra_sqlite::SqliteTable;
+use jiff::Timestamp;
 use serde_json::Value;
 use source_mcp::{Deps, ServerInput, ServerView, Servers, StdioPolicy, stdio::LocalStdio};
 use std::{
     io::{BufRead as _, BufReader},
     path::PathBuf,
     process::{Child, Command, Stdio},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
     time::Duration,
 };
 use tempfile::TempDir;
@@ -24,6 +28,7 @@ pub(crate) struct House {
     pub(crate) servers: Servers,
     pub(crate) stdio: Arc<LocalStdio>,
     pub(crate) account: AccountId,
+    pub(crate) clock: Arc<TestClock>,
     pub(crate) dir: TempDir,
 }
 
@@ -38,6 +43,7 @@ impl House {
         let table: Arc<dyn Table> = Arc::new(SqliteTable::open(dir.path().join("t.db")).await.unwrap());
         let cipher: Arc<dyn Cipher> =
             Arc::new(LocalKeyCipher::open_or_create(&dir.path().join("key")).unwrap());
+        let clock = Arc::new(TestClock::default());
         let stdio = Arc::new(stdio);
         let servers = Servers::new(Deps {
             table,
@@ -45,12 +51,13 @@ impl House {
             egress: egress::Client::new(egress::Policy::strict().with_loopback(true)),
             stdio: Arc::clone(&stdio) as Arc<dyn StdioInvoker>,
             stdio_policy: policy,
-            clock: Arc::new(SystemClock),
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            listen: true,
         });
         let told = servers.clone();
         stdio.on_change(Arc::new(move |account, id| told.tools_changed(account, id)));
         let account = AccountId::generate();
-        Self { servers, stdio, account, dir }
+        Self { servers, stdio, account, clock, dir }
     }
 
     /// Registers the misbehaving stdio server.
@@ -105,6 +112,22 @@ impl House {
     pub(crate) async fn descriptions(&self, server: &str) -> Vec<(String, String)> {
         let (tools, _) = self.servers.tools(&self.account, server, 1000, None, None).await.unwrap();
         tools.into_iter().map(|t| (t.name, t.description)).collect()
+    }
+}
+
+/// The machine's clock, set forward where a test says so.
+#[derive(Default)]
+pub(crate) struct TestClock(AtomicU64);
+
+impl TestClock {
+    pub(crate) fn forward(&self, by: Duration) {
+        self.0.fetch_add(by.as_secs(), SeqCst);
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now() + Duration::from_secs(self.0.load(SeqCst))
     }
 }
 

@@ -161,3 +161,24 @@ async fn many_calls_at_once_are_all_answered() {
         assert_eq!(text(&output.unwrap()), i.to_string());
     }
 }
+
+#[tokio::test]
+async fn a_change_told_between_calls_refreshes_the_catalog() {
+    for era in ["legacy", "modern"] {
+        let (house, _http, server) = start(&["--era", era]).await;
+        let names = async || house.descriptions(&server.id).await.into_iter().map(|(name, _)| name);
+        assert!(!names().await.any(|name| name == "added_later"));
+        // The stream of changes is opened in the background: the change is told once somebody listens.
+        house.call(&server.id, "change", json!({})).await.unwrap();
+        until("the new tool is listed", async || names().await.any(|name| name == "added_later")).await;
+    }
+}
+
+#[tokio::test]
+async fn an_address_without_a_server_says_what_it_may_be() {
+    for status in ["404", "405"] {
+        let (house, http) = (House::new().await, HttpServer::start(&["--status", status]));
+        let error = house.servers.create(&house.account, http.input()).await.unwrap_err();
+        assert!(error.to_string().contains("HTTP+SSE"), "{error}");
+    }
+}

@@ -6,5 +6,8 @@ mod era;
 mod harness;
 mod http_faults;
 mod lifecycle;
+#[cfg(feature = "real-servers")]
+mod real;
 mod review;
+mod schedule;
 mod stdio_faults;

@@ -179,14 +179,16 @@ async fn calls_run_side_by_side_up_to_the_servers_limit() {
 
 #[tokio::test]
 async fn a_listed_change_refreshes_the_catalog() {
-    let house = House::new().await;
-    let server = house.faulty(&[]).await;
-    house.call(&server.id, "change", json!({})).await.unwrap();
-    until("the new tool is listed", async || {
-        house.descriptions(&server.id).await.iter().any(|(name, _)| name == "added_later")
-    })
-    .await;
-    house.call(&server.id, "added_later", json!({})).await.unwrap();
+    for era in ["legacy", "modern"] {
+        let house = House::new().await;
+        let server = house.faulty(&["--era", era]).await;
+        house.call(&server.id, "change", json!({})).await.unwrap();
+        until("the new tool is listed", async || {
+            house.descriptions(&server.id).await.iter().any(|(name, _)| name == "added_later")
+        })
+        .await;
+        house.call(&server.id, "added_later", json!({})).await.unwrap();
+    }
 }
 
 #[tokio::test]

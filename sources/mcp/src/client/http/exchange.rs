@@ -1,13 +1,13 @@
 //! A request and its answer, in one piece or out of a stream that may break and be taken up again.
 
-use super::wire::{Asked, Reply, Wire};
+use super::wire::{Asked, MAX_STREAM, Reply, Wire};
 use crate::client::{
     MAX_MESSAGE,
     call::Watch,
     era::Era,
     error::CallError,
     message::{self, Answer, Incoming},
-    sse::Decoder,
+    sse::{Decoder, Event},
 };
 use ::http::HeaderMap;
 use egress::Response;
@@ -48,7 +48,7 @@ impl Exchange<'_> {
         let mut headers = self.headers.clone();
         headers.extend(extra);
         let mut guard = GiveUp::new(&self, id, method);
-        let response = self.wire.post(&request, headers, LONGEST_WAIT).await;
+        let response = self.wire.post(&request, headers, LONGEST_WAIT, MAX_STREAM).await;
         let result = match response {
             Ok(response) => {
                 let head = response.headers().clone();
@@ -86,7 +86,7 @@ impl Exchange<'_> {
                     Ok(Some(chunk)) => {
                         for event in decoder.push(&chunk)? {
                             resumes = 0;
-                            if let Some(answer) = self.take_event(&event.data, id) {
+                            if let Some(answer) = self.take_event(&event, id) {
                                 return Ok(answer);
                             }
                         }
@@ -118,9 +118,12 @@ impl Exchange<'_> {
         self.wire.open_stream(after, self.headers.clone(), LONGEST_WAIT, most).await
     }
 
-    fn take_event(&self, data: &str, id: i64) -> Option<Answer> {
+    fn take_event(&self, event: &Event, id: i64) -> Option<Answer> {
+        if !event.is_message() {
+            return None;
+        }
         // The first event of a stream that can be taken up again has no data.
-        let message = serde_json::from_str(data).ok()?;
+        let message = serde_json::from_str(&event.data).ok()?;
         let messages = match message {
             Value::Array(batch) => batch,
             one => vec![one],
@@ -152,16 +155,16 @@ impl Exchange<'_> {
         None
     }
 
-    /// Sends a message that nobody waits for.
     fn tell(&self, message: Value) {
         tell(self.wire, self.headers.clone(), message);
     }
 }
 
-fn tell(wire: &Arc<Wire>, headers: HeaderMap, message: Value) {
+/// Sends a message that nobody waits for.
+pub(super) fn tell(wire: &Arc<Wire>, headers: HeaderMap, message: Value) {
     let wire = Arc::clone(wire);
     tokio::spawn(async move {
-        let sent = tokio::time::timeout(ASIDE, wire.post(&message, headers, ASIDE)).await;
+        let sent = tokio::time::timeout(ASIDE, wire.post(&message, headers, ASIDE, MAX_STREAM)).await;
         if let Ok(Err(error)) = sent {
             tracing::debug!(%error, "a message that nobody waits for was not taken");
         }

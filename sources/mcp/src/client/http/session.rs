@@ -2,7 +2,8 @@
 
 use super::{
     exchange::Exchange,
-    wire::{Asked, Reply, SESSION, VERSION, Wire},
+    listen::{self, Listening},
+    wire::{Asked, MAX_STREAM, Reply, SESSION, VERSION, Wire},
 };
 use crate::client::{
     call::{CallOptions, Watch},
@@ -22,6 +23,7 @@ use std::{
     },
     time::Duration,
 };
+use tokio_util::sync::CancellationToken;
 
 /// How long a server may keep silent on the question which versions it speaks.
 const PROBE: Duration = Duration::from_secs(5);
@@ -36,6 +38,8 @@ pub(crate) struct HttpConnection {
     proven: AtomicBool,
     /// Held while the session is renewed.
     renewing: tokio::sync::Mutex<()>,
+    /// Set when nothing is to be heard any more.
+    closed: CancellationToken,
 }
 
 #[derive(Clone)]
@@ -70,12 +74,31 @@ impl HttpConnection {
             state: Mutex::new(State { greeting, session, generation: 1 }),
             proven: AtomicBool::new(proven),
             renewing: tokio::sync::Mutex::new(()),
+            closed: CancellationToken::new(),
         })
     }
 
     /// What the server is and speaks.
     pub(crate) fn greeting(&self) -> Greeting {
         self.state().greeting.clone()
+    }
+
+    /// Listens for changes of the server's tools, in the background, as long as the connection is kept.
+    pub(crate) fn listen(self: &Arc<Self>) {
+        let greeting = self.greeting();
+        // A modern server that was found earlier is not asked again what it can do: trying shows it.
+        if greeting.tells_changes || greeting.era.is_modern() {
+            tokio::spawn(listen::listen(Arc::downgrade(self), self.closed.clone()));
+        }
+    }
+
+    pub(super) fn listening(&self) -> Listening {
+        let state = self.state().clone();
+        let (wire, headers) = (Arc::clone(&self.wire), state.headers());
+        match state.greeting.era {
+            Era::Modern => Listening::modern(wire, headers),
+            Era::Legacy(_) => Listening { wire, headers, request: None },
+        }
     }
 
     /// Sends a request. When the server has forgotten the session, it is renewed and the request sent once
@@ -155,6 +178,12 @@ impl HttpConnection {
     }
 }
 
+impl Drop for HttpConnection {
+    fn drop(&mut self) {
+        self.closed.cancel();
+    }
+}
+
 impl State {
     fn headers(&self) -> HeaderMap {
         let mut headers = version_header(self.greeting.era);
@@ -172,6 +201,7 @@ impl Pooled for HttpConnection {
 
     fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
+            self.closed.cancel();
             let state = self.state().clone();
             if state.session.is_some()
                 && let Err(error) = self.wire.delete(state.headers(), GOODBYE).await
@@ -222,14 +252,30 @@ async fn initialize(wire: &Arc<Wire>, watch: &Watch) -> Result<(Greeting, Option
 async fn handshake(wire: &Arc<Wire>, watch: &Watch) -> Result<(Greeting, Option<HeaderValue>), CallError> {
     let exchange =
         Exchange { wire, asked: fresh(Era::Legacy(era::LEGACY[0])), headers: HeaderMap::new(), watch };
-    let (answer, head) = exchange.run("initialize", era::initialize_params(), HeaderMap::new()).await?;
+    let greeted = exchange.run("initialize", era::initialize_params(), HeaderMap::new()).await;
+    let (answer, head) = greeted.map_err(with_hint)?;
     let greeting = era::read_initialize(&answer?)?;
     let session = head.get(SESSION).cloned();
     let state = State { greeting, session, generation: 0 };
     let ready = message::notice("notifications/initialized", &json!({}));
     let asked =
         Asked { wants_answer: false, in_session: state.session.is_some(), ..fresh(state.greeting.era) };
-    let response = wire.post(&ready, state.headers(), super::exchange::LONGEST_WAIT).await?;
+    let response = wire.post(&ready, state.headers(), super::exchange::LONGEST_WAIT, MAX_STREAM).await?;
     Reply::read(response, &asked).await?;
     Ok((state.greeting, state.session))
+}
+
+/// Says what it may mean that there is nothing to greet.
+fn with_hint(error: CallError) -> CallError {
+    match error {
+        CallError::Http { status: status @ (404 | 405), body, retry_after } => CallError::Http {
+            status,
+            body: format!(
+                "{body} (there is no streamable HTTP server at this address; the older HTTP+SSE transport is not \
+                 supported, and servers that have it mostly offer streamable HTTP at another path, such as /mcp)"
+            ),
+            retry_after,
+        },
+        other => other,
+    }
 }

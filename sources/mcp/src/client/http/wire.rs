@@ -24,7 +24,7 @@ const EVENTS: &str = "text/event-stream";
 /// How much of an HTTP error's body is read.
 const MAX_ERROR_BODY: u64 = 64 * 1024;
 /// How much a stream of events may bring in all while a request waits on it.
-const MAX_STREAM: u64 = 4 * MAX_MESSAGE as u64;
+pub(super) const MAX_STREAM: u64 = 4 * MAX_MESSAGE as u64;
 
 /// Where messages go and what they carry along.
 pub(crate) struct Wire {
@@ -60,12 +60,14 @@ impl Wire {
         (self.on_change)();
     }
 
-    /// Sends a message. `headers` come on top of the account's own.
+    /// Sends a message. `headers` come on top of the account's own; each wait for the answer is at most `wait`,
+    /// and it has at most `most` bytes.
     pub(super) async fn post(
         &self,
         message: &Value,
         headers: HeaderMap,
-        timeout: Duration,
+        wait: Duration,
+        most: u64,
     ) -> Result<Response, CallError> {
         let mut all = self.headers.clone();
         all.extend(headers);
@@ -73,7 +75,7 @@ impl Wire {
         all.insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
         let body = serde_json::to_vec(message).map_err(|e| CallError::Internal(e.to_string()))?;
         let request = self.egress.post(self.url.clone()).headers(all).body(body);
-        let request = request.idle_timeout(timeout).max_response_bytes(MAX_STREAM);
+        let request = request.idle_timeout(wait).max_response_bytes(most);
         Box::pin(request.send()).await.map_err(CallError::from_egress)
     }
 

@@ -1,0 +1,5 @@
+//! From documents to the normal form: the narrow protocol, fixtures for every trap, and hostile input.
+
+mod fixtures;
+mod hostile;
+mod narrow;

@@ -88,6 +88,20 @@ pub trait Blobs: Send + Sync {
     async fn upload_link(&self, key: &str, max: u64, keep: Duration) -> Result<BlobLink, BlobError>;
 }
 
+/// The longest key, in bytes.
+const MAX_KEY_BYTES: usize = 1024;
+
+/// Refuses a key that is not `part/part/…` of letters, digits, `_`, `-` and `.`, so that no key names anything
+/// outside its store. For adapters.
+pub fn check_blob_key(key: &str) -> Result<(), BlobError> {
+    let legal = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let part = |part: &str| !matches!(part, "" | "." | "..") && part.bytes().all(legal);
+    if key.len() > MAX_KEY_BYTES || !key.split('/').all(part) {
+        return Err(BlobError::InvalidKey(key.chars().take(80).collect()));
+    }
+    Ok(())
+}
+
 /// Where the bytes of an upload are kept; none for a text that is no `upload_id`.
 pub fn upload_key(account: &AccountId, upload_id: &str) -> Option<String> {
     let legal = |b: u8| b.is_ascii_alphanumeric() || b == b'_';

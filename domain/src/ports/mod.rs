@@ -24,7 +24,7 @@ pub use agent::{
 };
 pub use assembler::{Assembler, Assembly};
 pub use audit::{AuditRecord, AuditSink, NoAudit};
-pub use blobs::{Blob, BlobError, BlobInfo, BlobLink, Blobs, upload_key};
+pub use blobs::{Blob, BlobError, BlobInfo, BlobLink, Blobs, check_blob_key, upload_key};
 pub use chat_model::{
     ChatError, ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatRole, ChatStream, ChatTool, ToolCall,
     Usage,
@@ -33,7 +33,7 @@ pub use cipher::{Cipher, CipherError, Scope, Sealed};
 pub use clock::{Clock, SystemClock};
 pub use credentials::{CredentialError, Credentials};
 pub use models::{ModelEndpoint, ModelError, ModelFactory, ModelInfo, Models, OpenModel, Price};
-pub use queue::{Delivery, Queue, QueueError};
+pub use queue::{Delivery, MAX_DELAY, Queue, QueueError};
 pub use retriever::{DatasetInfo, Passage, RetrieveError, Retriever};
 pub use signal::{Signal, SignalError};
 pub use stdio_invoker::{StdioContext, StdioError, StdioInvoker, StdioReply, StdioServer};

@@ -23,6 +23,9 @@ pub enum QueueError {
     /// The message is larger than 256 KiB.
     #[error("the message has {0} bytes; a queue takes at most 262144")]
     TooLarge(usize),
+    /// The delay is longer than [`MAX_DELAY`].
+    #[error("a message may be delayed by 15 minutes at most, not by {0:?}: store when it is due instead")]
+    TooLong(Duration),
     /// The receipt is of a delivery whose time is over.
     #[error("the delivery is no longer held by this worker")]
     Lost,
@@ -34,10 +37,13 @@ pub enum QueueError {
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// The longest delay of a message.
+pub const MAX_DELAY: Duration = Duration::from_mins(15);
+
 /// A queue with at-least-once delivery, no order, and a dead-letter place after too many attempts.
 #[async_trait]
 pub trait Queue: Send + Sync {
-    /// Hands over a message, to be seen after `delay`. Gives its id.
+    /// Hands over a message, to be seen after `delay`, at most [`MAX_DELAY`]. Gives its id.
     async fn send(&self, body: Value, delay: Duration) -> Result<String, QueueError>;
 
     /// Takes up to `max` (1 to 10) messages, waiting up to `wait` for the first. Each is hidden from other

@@ -10,9 +10,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The longest key, in bytes.
-const MAX_KEY_BYTES: usize = 1024;
-
 #[derive(Debug)]
 pub(crate) struct Layout {
     root: PathBuf,
@@ -70,16 +67,6 @@ impl Layout {
             _ => BlobError::Failed(Box::new(error)),
         }
     }
-}
-
-/// Refuses a key that is not `part/part/…` of letters, digits, `_`, `-` and `.`.
-pub(crate) fn check_key(key: &str) -> Result<(), BlobError> {
-    let legal = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
-    let part = |part: &str| !matches!(part, "" | "." | "..") && part.bytes().all(legal);
-    if key.len() > MAX_KEY_BYTES || !key.split('/').all(part) {
-        return Err(BlobError::InvalidKey(key.chars().take(80).collect()));
-    }
-    Ok(())
 }
 
 /// Makes a directory that only its owner enters.

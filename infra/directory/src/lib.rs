@@ -14,7 +14,7 @@ mod token;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use domain::ports::{Blob, BlobError, BlobInfo, BlobLink, Blobs, Clock, SystemClock};
+use domain::ports::{Blob, BlobError, BlobInfo, BlobLink, Blobs, Clock, SystemClock, check_blob_key};
 use file::Meta;
 use futures::{Stream, StreamExt as _};
 use jiff::Timestamp;
@@ -115,7 +115,7 @@ impl DirectoryBlobs {
     }
 
     async fn open_blob(&self, key: &str) -> Result<OpenBlob, BlobError> {
-        layout::check_key(key)?;
+        check_blob_key(key)?;
         let blob = file::open(&self.layout, key).await?;
         match blob.info.expires_at {
             Some(at) if at <= self.clock.now() => Err(BlobError::NotFound(key.to_owned())),
@@ -124,7 +124,7 @@ impl DirectoryBlobs {
     }
 
     fn issue(&self, key: &str, usage: Use, max: u64, keep: Duration) -> Result<BlobLink, BlobError> {
-        layout::check_key(key)?;
+        check_blob_key(key)?;
         let expires_at = self.clock.now() + keep;
         let token = self.tokens.issue(&Claims::new(key, usage, max, expires_at))?;
         let url = format!("{}/blobs/{token}", self.public_url);
@@ -165,7 +165,7 @@ impl Blobs for DirectoryBlobs {
         content_type: &str,
         keep: Option<Duration>,
     ) -> Result<(), BlobError> {
-        layout::check_key(key)?;
+        check_blob_key(key)?;
         let meta = Meta::new(key, content_type, self.until(keep));
         let mut draft = file::Draft::begin(&self.layout, meta).await?;
         draft.write(&bytes).await?;
@@ -183,7 +183,7 @@ impl Blobs for DirectoryBlobs {
     }
 
     async fn delete(&self, key: &str) -> Result<(), BlobError> {
-        layout::check_key(key)?;
+        check_blob_key(key)?;
         file::remove(&self.layout, key).await
     }
 

@@ -32,6 +32,16 @@ pub(crate) enum Ended {
     Unknown(TableError),
 }
 
+/// What is found after an answer was lost and a condition failed.
+pub(crate) enum Trace<T> {
+    /// An earlier attempt did it.
+    Done(T),
+    /// No attempt did it, or nothing of it matters any more.
+    NotDone,
+    /// It cannot be told.
+    Unknown,
+}
+
 /// A write that can be sent any number of times.
 pub(crate) trait Attempt: Sync {
     /// What a done write gives.
@@ -44,7 +54,7 @@ pub(crate) trait Attempt: Sync {
     fn trace(
         &self,
         table: &DynamoDbTable,
-    ) -> impl Future<Output = Result<Option<Self::Answer>, TableError>> + Send;
+    ) -> impl Future<Output = Result<Trace<Self::Answer>, TableError>> + Send;
 }
 
 impl DynamoDbTable {
@@ -55,9 +65,12 @@ impl DynamoDbTable {
             let error = match write.send(self).await {
                 Sent::Done(answer) => return Ok(answer),
                 Sent::ConditionFailed(at) if !unsure => return Err(Ended::ConditionFailed(at)),
-                Sent::ConditionFailed(_) => {
-                    let trace = write.trace(self).await.map_err(Ended::Unknown)?;
-                    return trace.ok_or_else(|| Ended::Unknown(unknown(&self.name)));
+                Sent::ConditionFailed(at) => {
+                    return match write.trace(self).await.map_err(Ended::Unknown)? {
+                        Trace::Done(answer) => Ok(answer),
+                        Trace::NotDone => Err(Ended::ConditionFailed(at)),
+                        Trace::Unknown => Err(Ended::Unknown(unknown(&self.name))),
+                    };
                 }
                 Sent::Failed(Outcome::Refused, error) => return Err(ended(unsure, error)),
                 Sent::Failed(outcome, error) => {
@@ -71,8 +84,8 @@ impl DynamoDbTable {
         }
     }
 
-    /// The item at a key if it comes from the write with this id.
-    pub(crate) async fn written_by(&self, key: &Key, id: &str) -> Result<Option<Attributes>, TableError> {
+    /// The item at a key, expired or not, and whether it comes from the write with this id.
+    pub(crate) async fn written_by(&self, key: &Key, id: &str) -> Result<(Attributes, bool), TableError> {
         let request = self
             .reads
             .get_item()
@@ -80,7 +93,9 @@ impl DynamoDbTable {
             .set_key(Some(record::key_attributes(key.pk(), key.sk())))
             .consistent_read(true);
         let answer = request.send().await.map_err(|e| fault(&self.name, e))?;
-        Ok(answer.item.filter(|item| record::text(item, "w") == Some(id)))
+        let item = answer.item.unwrap_or_default();
+        let ours = record::text(&item, "w") == Some(id);
+        Ok((item, ours))
     }
 }
 

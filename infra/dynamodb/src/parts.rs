@@ -95,10 +95,8 @@ impl DynamoDbTable {
     pub(crate) async fn complete(&self, records: Vec<Record>) -> Result<Vec<Option<Item>>, TableError> {
         let groups: Vec<Option<Group>> = records.iter().map(group_of).collect();
         let places = groups.iter().flatten().flat_map(Group::places).collect::<Vec<_>>();
-        let found = match places.is_empty() {
-            true => HashMap::new(),
-            false => self.batch_get(places, Reading::Whole).await?,
-        };
+        let found =
+            if places.is_empty() { HashMap::new() } else { self.batch_get(places, Reading::Whole).await? };
         let mut items = Vec::with_capacity(records.len());
         for (record, group) in records.into_iter().zip(groups) {
             items.push(match group.map(|group| group.join(&found)) {

@@ -136,7 +136,7 @@ pub(crate) fn string(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
 }
 
-pub(crate) fn int(number: impl ToString) -> AttributeValue {
+pub(crate) fn int(number: impl ToString + Copy) -> AttributeValue {
     AttributeValue::N(number.to_string())
 }
 

@@ -3,7 +3,7 @@
 use crate::records::{Held, Records, of_table, time_and_id};
 use async_trait::async_trait;
 use domain::ports::{
-    Clock, Delivery, Order, Query, Queue, QueueError, Range, SystemClock, Table, TableError, Write,
+    Clock, Delivery, MAX_DELAY, Order, Query, Queue, QueueError, Range, SystemClock, Table, TableError, Write,
 };
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
@@ -171,6 +171,9 @@ impl TableQueue {
 #[async_trait]
 impl Queue for TableQueue {
     async fn send(&self, body: Value, delay: Duration) -> Result<String, QueueError> {
+        if delay > MAX_DELAY {
+            return Err(QueueError::TooLong(delay));
+        }
         let bytes = body.to_string().len();
         if bytes > MAX_MESSAGE_BYTES {
             return Err(QueueError::TooLarge(bytes));

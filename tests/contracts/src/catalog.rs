@@ -75,7 +75,7 @@ async fn stored_items(table: &dyn Table, account: &AccountId) -> Vec<String> {
 /// Many publish, many read: every read is of one revision, and each swap counts one up.
 pub async fn readers_never_see_a_mix(s: Subject<dyn Table>) {
     const PUBLISHERS: u64 = 4;
-    const EACH: u64 = 6;
+    let each = u64::try_from(s.times(6)).unwrap();
     let account = AccountId::generate();
     create(&catalog(&s.it), &account, "p", 0).await;
     let running = Arc::new(AtomicUsize::new(usize::try_from(PUBLISHERS).unwrap()));
@@ -83,7 +83,7 @@ pub async fn readers_never_see_a_mix(s: Subject<dyn Table>) {
         let catalog = catalog(if p % 2 == 0 { &s.it } else { &s.other });
         let (account, running) = (account.clone(), running.clone());
         tokio::spawn(async move {
-            for n in 1..=EACH {
+            for n in 1..=each {
                 publish_until_done(&catalog, &account, p * 100 + n).await;
             }
             running.fetch_sub(1, Ordering::SeqCst);
@@ -100,7 +100,7 @@ pub async fn readers_never_see_a_mix(s: Subject<dyn Table>) {
     });
     let tasks: Vec<_> = publishers.chain(readers).collect();
     join_all(tasks).await.into_iter().for_each(Result::unwrap);
-    assert_eq!(head(&catalog(&s.it), &account, "p").await.revision, 1 + PUBLISHERS * EACH);
+    assert_eq!(head(&catalog(&s.it), &account, "p").await.revision, 1 + PUBLISHERS * each);
     whole(&catalog(&s.other), &account, "p").await;
     let revisions: std::collections::BTreeSet<_> = stored_items(&*s.it, &account)
         .await

@@ -4,7 +4,7 @@
 //! [`ATTEMPTS`] deliveries. Cases wait inside `receive`, which ends when there is something to see.
 
 use crate::Subject;
-use domain::ports::{Delivery, Queue, QueueError};
+use domain::ports::{Delivery, MAX_DELAY, Queue, QueueError};
 use futures::future::join_all;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, time::Duration};
@@ -33,6 +33,7 @@ macro_rules! queue_contract {
             many_workers_share_the_messages
             messages_come_back_as_they_were_sent
             too_large_a_message_is_refused
+            too_long_a_delay_is_refused
         ]);
     };
 }
@@ -203,4 +204,13 @@ pub async fn too_large_a_message_is_refused(s: Subject<dyn Queue>) {
     assert!(matches!(refused, Err(QueueError::TooLarge(262_145))), "{refused:?}");
     send(&*s.it, fits.clone()).await;
     assert!(one(&*s.it).await.body == fits);
+}
+
+/// So is the longest delay.
+pub async fn too_long_a_delay_is_refused(s: Subject<dyn Queue>) {
+    let longer = MAX_DELAY + Duration::from_secs(1);
+    let refused = s.it.send(json!("much later"), longer).await;
+    assert!(matches!(refused, Err(QueueError::TooLong(delay)) if delay == longer), "{refused:?}");
+    s.it.send(json!("later"), MAX_DELAY).await.unwrap();
+    assert_empty(&*s.it).await;
 }

@@ -3,7 +3,7 @@
 use super::{Change, Effect, new_id, one, one::One};
 use crate::{
     DynamoDbTable,
-    attempt::{Attempt, Ended, Sent},
+    attempt::{Attempt, Ended, Sent, Trace},
     record::{self, Content, int, string},
 };
 use aws_sdk_dynamodb::types::ReturnValue;
@@ -110,8 +110,14 @@ impl Attempt for Addition<'_> {
         }
     }
 
-    async fn trace(&self, table: &DynamoDbTable) -> Result<Option<i64>, TableError> {
-        let item = table.written_by(self.key, &self.id).await?;
-        Ok(item.and_then(|item| record::number(&item, "n")))
+    async fn trace(&self, table: &DynamoDbTable) -> Result<Trace<i64>, TableError> {
+        let (item, ours) = table.written_by(self.key, &self.id).await?;
+        let running = record::number(&item, "x").is_none_or(|at| at > self.now);
+        Ok(match record::number(&item, "n") {
+            Some(sum) if ours => Trace::Done(sum),
+            Some(_) if running => Trace::Unknown,
+            // Whatever was added has gone with its counter.
+            _ => Trace::NotDone,
+        })
     }
 }

@@ -39,7 +39,7 @@ fn request(change: &Change, id: &str) -> Result<WriteRequest, TableError> {
         return delete(change.key.pk(), change.key.sk());
     };
     let mut item = record::key_attributes(change.key.pk(), change.key.sk());
-    let held = content.attributes().into_iter().chain(expires.into_iter().flat_map(|at| record::expiry(*at)));
+    let held = content.attributes().into_iter().chain(expires.iter().flat_map(|at| record::expiry(*at)));
     item.extend(held.map(|(name, value)| (name.to_owned(), value)));
     item.insert("v".to_owned(), int(leap()));
     item.insert("w".to_owned(), string(id));

@@ -3,7 +3,7 @@
 use super::{Change, Effect, expression, new_id};
 use crate::{
     DynamoDbTable,
-    attempt::{Attempt, Sent},
+    attempt::{Attempt, Sent, Trace},
     fault::{fault, outcome},
     parts::Group,
     record::{self, Attributes, Content},
@@ -86,10 +86,13 @@ impl Attempt for One {
         }
     }
 
-    async fn trace(&self, table: &DynamoDbTable) -> Result<Option<Done>, TableError> {
-        let item = table.written_by(&self.change.key, &self.id).await?;
-        let version = item.and_then(|item| u64::try_from(record::number(&item, "v")?).ok());
-        Ok(version.map(|version| (version, None)))
+    async fn trace(&self, table: &DynamoDbTable) -> Result<Trace<Done>, TableError> {
+        let (item, ours) = table.written_by(&self.change.key, &self.id).await?;
+        let version = record::number(&item, "v").and_then(|v| u64::try_from(v).ok());
+        Ok(match version {
+            Some(version) if ours => Trace::Done((version, None)),
+            _ => Trace::Unknown,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Change, Effect, expression, new_id, one};
 use crate::{
     DynamoDbTable,
-    attempt::{Attempt, Sent},
+    attempt::{Attempt, Sent, Trace},
     fault::{Outcome, is_throttle, throttled},
     record,
 };
@@ -85,9 +85,8 @@ impl Attempt for Transaction {
             Err(error) => return Sent::Failed(Outcome::Refused, TableError::Failed(Box::new(error))),
         };
         let request = table.writes.transact_write_items().set_transact_items(Some(items));
-        let error = match request.send().await {
-            Ok(_) => return Sent::Done(()),
-            Err(error) => error,
+        let Err(error) = request.send().await else {
+            return Sent::Done(());
         };
         match error.as_service_error() {
             Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
@@ -97,12 +96,13 @@ impl Attempt for Transaction {
         }
     }
 
-    async fn trace(&self, table: &DynamoDbTable) -> Result<Option<()>, TableError> {
+    async fn trace(&self, table: &DynamoDbTable) -> Result<Trace<()>, TableError> {
         let put = self.changes.iter().find(|c| matches!(c.effect, Effect::Put { .. }));
-        match put {
-            Some(change) => Ok(table.written_by(&change.key, &self.id).await?.map(drop)),
-            None => Ok(None),
-        }
+        let done = match put {
+            Some(change) => table.written_by(&change.key, &self.id).await?.1,
+            None => false,
+        };
+        Ok(if done { Trace::Done(()) } else { Trace::Unknown })
     }
 }
 

@@ -103,7 +103,12 @@ struct Reference<'a> {
 
 /// The store and a reference in memory agree on every answer and, after each operation, on every item.
 pub async fn random_operations_agree_with_a_reference(s: Subject<dyn Table>) {
-    let config = Config { cases: 48, max_shrink_iters: 400, failure_persistence: None, ..Config::default() };
+    let config = Config {
+        cases: u32::try_from(s.times(48)).unwrap(),
+        max_shrink_iters: 400,
+        failure_persistence: None,
+        ..Config::default()
+    };
     let outcome = block_in_place(|| {
         TestRunner::new(config)
             .run(&prop::collection::vec(op(), 1..24), |ops| Handle::current().block_on(replay(&s, ops)))

@@ -42,7 +42,7 @@ macro_rules! persist {
 
 /// Of many that create, exactly one does; by single writes, by transactions, and by deletes.
 pub async fn one_creator_wins(s: Subject<dyn Table>) {
-    for round in 0..ROUNDS {
+    for round in 0..s.times(ROUNDS) {
         let key = partition().key("created once");
         let condition = if round % 3 == 2 {
             put(&*s.it, &key, number(0)).await;
@@ -80,19 +80,20 @@ pub async fn one_creator_wins(s: Subject<dyn Table>) {
 
 /// Read, change, write if unchanged: no change is lost.
 pub async fn one_version_wins(s: Subject<dyn Table>) {
+    let rounds = s.times(ROUNDS);
     let key = partition().key("changed by all");
     put(&*s.it, &key, number(0)).await;
     race(&s, |table, _| {
         let key = key.clone();
         async move {
-            for _ in 0..ROUNDS {
+            for _ in 0..rounds {
                 increment(&*table, &key).await;
             }
         }
     })
     .await;
     let item = s.it.get(&key).await.unwrap().unwrap();
-    let total = (WRITERS * ROUNDS) as u64;
+    let total = (WRITERS * rounds) as u64;
     assert_eq!((item.body, item.version), (number(total), total + 1));
 }
 
@@ -111,12 +112,13 @@ async fn increment(table: &dyn Table, key: &Key) {
 
 /// Counters are atomic.
 pub async fn counters_lose_nothing(s: Subject<dyn Table>) {
+    let rounds = s.times(ROUNDS);
     let key = partition().key("counter");
     let sums = race(&s, |table, _| {
         let key = key.clone();
         async move {
             let mut sums = Vec::new();
-            for _ in 0..ROUNDS {
+            for _ in 0..rounds {
                 sums.push(persist!(table.add(&key, 1, None)).unwrap());
             }
             sums
@@ -125,21 +127,22 @@ pub async fn counters_lose_nothing(s: Subject<dyn Table>) {
     .await;
     let mut sums = sums.concat();
     sums.sort_unstable();
-    let total = i64::try_from(WRITERS * ROUNDS).unwrap();
+    let total = i64::try_from(WRITERS * rounds).unwrap();
     assert_eq!(sums, (1..=total).collect::<Vec<_>>(), "every sum was given once");
 }
 
 /// Transactions over two items never show a half, and none is lost.
 pub async fn transfers_keep_the_sum(s: Subject<dyn Table>) {
+    let rounds = s.times(ROUNDS);
     let partition = partition();
     let (from, to) = (partition.key("from"), partition.key("to"));
-    let total = (WRITERS * ROUNDS) as u64;
+    let total = (WRITERS * rounds) as u64;
     put(&*s.it, &from, number(total)).await;
     put(&*s.it, &to, number(0)).await;
     race(&s, |table, _| {
         let (from, to) = (from.clone(), to.clone());
         async move {
-            for _ in 0..ROUNDS {
+            for _ in 0..rounds {
                 transfer(&*table, &from, &to).await;
             }
         }

@@ -21,7 +21,7 @@ use std::{
 };
 
 /// How long the server may take to come up.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 
 /// A running server. It ends with the last [`Arc`] of it.
 #[derive(Debug)]

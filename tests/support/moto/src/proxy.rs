@@ -9,7 +9,7 @@ use hyper::{body::Incoming, service::service_fn};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, sync::Semaphore, task::JoinHandle};
 
 /// What happens to one request.
 #[derive(Clone, Debug)]
@@ -54,6 +54,17 @@ struct Script {
 impl FaultProxy {
     /// Starts a proxy before the server at `target`.
     pub async fn start(target: &str) -> Result<Self> {
+        Self::start_with(target, usize::MAX >> 3).await
+    }
+
+    /// Starts a proxy that passes on one request at a time. moto's threads do not isolate two writes of an
+    /// item from each other as DynamoDB does.
+    pub async fn start_serial(target: &str) -> Result<Self> {
+        Self::start_with(target, 1).await
+    }
+
+    async fn start_with(target: &str, at_once: usize) -> Result<Self> {
+        let turns = Arc::new(Semaphore::new(at_once));
         let target: Arc<str> = target.trim_start_matches("http://").trim_end_matches('/').into();
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}", listener.local_addr()?);
@@ -61,8 +72,9 @@ impl FaultProxy {
         let scripted = script.clone();
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (target, script) = (target.clone(), scripted.clone());
-                let service = service_fn(move |request| handle(target.clone(), script.clone(), request));
+                let server = Server { target: target.clone(), turns: turns.clone() };
+                let script = scripted.clone();
+                let service = service_fn(move |request| handle(server.clone(), script.clone(), request));
                 // A handler's error ends the connection without an answer: that is the fault.
                 let connection = hyper::server::conn::http1::Builder::new();
                 tokio::spawn(connection.serve_connection(TokioIo::new(stream), service));
@@ -103,8 +115,23 @@ impl Drop for FaultProxy {
     }
 }
 
-async fn handle(
+/// What stands behind the proxy.
+#[derive(Clone)]
+struct Server {
     target: Arc<str>,
+    turns: Arc<Semaphore>,
+}
+
+impl Server {
+    async fn pass_on(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Bytes>> {
+        let _turn = self.turns.acquire().await?;
+        request.headers_mut().remove(header::CONTENT_LENGTH);
+        forward(&self.target, request).await
+    }
+}
+
+async fn handle(
+    server: Server,
     script: Arc<Mutex<Script>>,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>> {
@@ -120,11 +147,7 @@ async fn handle(
         let met = script.faults.iter().position(|(name, _)| *name == operation);
         met.map(|at| script.faults.remove(at).1)
     };
-    let pass_on = async |body: Bytes| {
-        let mut request = Request::from_parts(head, Full::new(body));
-        request.headers_mut().remove(header::CONTENT_LENGTH);
-        forward(&target, request).await
-    };
+    let pass_on = async |body: Bytes| server.pass_on(Request::from_parts(head, Full::new(body))).await;
     match fault {
         None => Ok(pass_on(body).await?.map(Full::new)),
         Some(Fault::ResetBefore) => bail!("reset"),

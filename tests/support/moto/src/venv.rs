@@ -1,58 +1,24 @@
-//! The Python environment that moto lives in, made once per machine and version.
+//! The Python environment that moto lives in, installed once per machine by the script that installs all tools.
 
 use anyhow::{Context as _, Result, bail};
 use std::{
-    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
-const REQUIREMENT: &str = "moto[server]==5.2.5";
-const NAME: &str = "venv-moto-5.2.5";
+/// Prints the environment's folder; of several processes that come at once, one installs and the others wait.
+const INSTALL: &str = "source ../lib.sh && tool_venv moto requirements.txt";
 
-/// The server's program. The first call on a machine installs it, which takes a minute; test processes that
-/// come meanwhile wait for it.
+/// The server's program. The first call on a machine installs it, which takes a minute.
 pub(crate) fn moto_server() -> Result<PathBuf> {
-    let cache = cache()?;
-    fs::create_dir_all(&cache)?;
-    let venv = cache.join(NAME);
-    let (program, ready) = (venv.join("bin/moto_server"), venv.join(".ready"));
-    if ready.exists() {
-        return Ok(program);
-    }
-    let lock = fs::File::create(cache.join(format!("{NAME}.lock")))?;
-    lock.lock()?;
-    if !ready.exists() {
-        install(&venv)?;
-        fs::write(&ready, REQUIREMENT)?;
-    }
-    Ok(program)
-}
-
-fn install(venv: &Path) -> Result<()> {
-    if venv.exists() {
-        fs::remove_dir_all(venv).context("a half-made environment could not be removed")?;
-    }
-    run(command(Path::new("python3")).args(["-m", "venv"]).arg(venv))?;
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", REQUIREMENT];
-    run(command(&venv.join("bin/python")).args(pip))
-}
-
-fn cache() -> Result<PathBuf> {
-    let base = match (env::var_os("XDG_CACHE_HOME"), env::var_os("HOME")) {
-        (Some(cache), _) if !cache.is_empty() => PathBuf::from(cache),
-        (_, Some(home)) => PathBuf::from(home).join(".cache"),
-        _ => bail!("neither XDG_CACHE_HOME nor HOME is set"),
-    };
-    Ok(base.join("haft"))
-}
-
-fn run(command: &mut Command) -> Result<()> {
-    let output = command.output().with_context(|| format!("{command:?} does not start"))?;
+    let mut bash = command(Path::new("bash"));
+    bash.args(["-c", INSTALL]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = bash.output().context("bash does not start")?;
     if !output.status.success() {
-        bail!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
+        bail!("moto could not be installed: {}", String::from_utf8_lossy(&output.stderr));
     }
-    Ok(())
+    let folder = String::from_utf8(output.stdout).context("the folder's name is no text")?;
+    Ok(Path::new(folder.trim()).join("bin/moto_server"))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the server that tests talk to is a program of its own")]

@@ -36,7 +36,7 @@ async fn one_bad_reference_fails_no_other() {
         (2, "provider_not_found"),
         (3, "provider_not_found"),
         (4, "provider_not_found"),
-        (5, "unknown_kind"),
+        (5, "provider_not_found"),
         (6, "invalid_params"),
         (7, "invalid_params"),
         (8, "duplicate"),

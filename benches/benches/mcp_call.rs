@@ -71,8 +71,10 @@ async fn compare() {
     let set = Toolset::new(refs, resolved, &[], ApprovalPolicy::Never, Arc::default());
 
     let client = reqwest::Client::builder().no_proxy().tcp_nodelay(true).build().unwrap();
-    let transport =
-        StreamableHttpClientTransport::with_client(client, StreamableHttpClientTransportConfig::with_uri(url));
+    let transport = StreamableHttpClientTransport::with_client(
+        client,
+        StreamableHttpClientTransportConfig::with_uri(url),
+    );
     let mode = ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: None,
@@ -161,7 +163,8 @@ impl ServerHandler for Echo {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
+        let schema =
+            json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
         let tool = Tool::new("echo", "Echoes.", schema.as_object().cloned().unwrap_or_default());
         Ok(ListToolsResult::with_all_items(vec![tool]))
     }
@@ -179,8 +182,7 @@ impl ServerHandler for Echo {
 async fn serve() {
     let config =
         StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
-    let service =
-        StreamableHttpService::new(|| Ok(Echo), Arc::new(LocalSessionManager::default()), config);
+    let service = StreamableHttpService::new(|| Ok(Echo), Arc::new(LocalSessionManager::default()), config);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("http://{}/mcp", listener.local_addr().unwrap());
     let router = axum::Router::new().nest_service("/mcp", service);

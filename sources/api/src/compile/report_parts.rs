@@ -40,7 +40,8 @@ pub(crate) fn server_notes(servers: &[Server]) -> Vec<Warning> {
     match Server::first_address(servers) {
         Err(problem) => {
             let at = if problem == ServerProblem::Missing { "" } else { "/servers/0" };
-            notes.push(Warning::new(WarningCode::NoServer, at, format!("{problem}.")));
+            let message = problem.to_string().replacen("the ", "The ", 1);
+            notes.push(Warning::new(WarningCode::NoServer, at, format!("{message}.")));
         }
         Ok(first) if servers.len() > 1 => {
             let others: Vec<&str> =

@@ -134,12 +134,15 @@ impl<'d> Reader<'_, 'd> {
         let schema = self.whole(&kind, media, converted, source, said);
         let may_spread =
             matches!(kind, BodyKind::Json | BodyKind::UrlEncoded { .. } | BodyKind::Multipart { .. });
-        let fields = match source {
+        let mut fields = match source {
             Some(source) if may_spread && !has_bare_discriminator(self.doc, source.value) => {
                 self.schemas.fields(&schema, source.value)
             }
             _ => None,
         };
+        if let (BodyKind::Multipart { parts }, Some(fields)) = (&kind, &mut fields) {
+            form::mark_files(parts, &mut fields.properties);
+        }
         let media_type = match kind_of {
             Family::Any => "application/json",
             _ => media.trim(),

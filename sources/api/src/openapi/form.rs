@@ -148,6 +148,17 @@ impl<'d> body::Reader<'_, 'd> {
     }
 }
 
+/// Says of fields that are sent as files, because their encoding wants it, that they hold bytes.
+pub(super) fn mark_files(parts: &IndexMap<String, PartKind>, properties: &mut Map<String, Value>) {
+    for (name, part) in parts {
+        if let (PartKind::File { .. }, Some(Value::Object(schema))) = (part, properties.get_mut(name))
+            && schema.get("type").is_some_and(|t| t == "string")
+        {
+            schema.entry("contentEncoding").or_insert_with(|| "base64".into());
+        }
+    }
+}
+
 /// Whether a schema is a file, or a list of files.
 pub(super) fn is_file(doc: &Doc, schema: &Value) -> bool {
     let followed = followed(doc, schema);

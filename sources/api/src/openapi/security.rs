@@ -33,6 +33,12 @@ pub(super) fn schemes(doc: &Doc, notes: &mut Warnings) -> IndexMap<String, Secur
             }
         }
     }
+    let asked =
+        doc.get("security").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+    for name in asked.flat_map(Map::keys).filter(|name| !found.contains_key(*name)) {
+        let message = format!("The security scheme `{name}` is not in the document: it is left out.");
+        notes.add(WarningCode::Security, "/security", message);
+    }
     found
 }
 
@@ -98,7 +104,8 @@ pub(super) fn of_operation(
     at: &At<'_>,
     warnings: &mut Warnings,
 ) -> Vec<Vec<SchemeUse>> {
-    let asked = operation.get("security").filter(|s| s.is_array()).or_else(|| doc.get("security"));
+    let own = operation.get("security").filter(|s| s.is_array());
+    let asked = own.or_else(|| doc.get("security"));
     let mut ways = Vec::new();
     let mut unknown = None;
     for way in asked.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object) {
@@ -118,7 +125,8 @@ pub(super) fn of_operation(
         });
         ways.push(uses.collect());
     }
-    if let Some(name) = unknown {
+    // What the document says for all of them is told once, for the document.
+    if let Some(name) = unknown.filter(|_| own.is_some()) {
         let message = format!("The security scheme `{name}` is not in the document: it is left out.");
         warnings.add(WarningCode::Security, at.name("security"), message);
     }

@@ -13,7 +13,7 @@ impl Report {
         let mut out = String::new();
         self.render_head(&mut out);
         if !self.operations.is_empty() {
-            let _ = writeln!(out, "\n{}", self.table(width));
+            let _ = writeln!(out, "\n{}\n", self.table(width).trim_fmt());
         }
         self.render_lost(&mut out);
         self.render_warnings(&mut out);

@@ -2,7 +2,7 @@
 
 use super::{
     Draft, MAX_DEPTH, Mode, Schemas, is_annotation, keywords, poses_as_reference,
-    types::{TypeReading, Types, enumeration},
+    types::{TypeReading, Types, coerced, enumeration},
 };
 use crate::{
     compile::{
@@ -189,13 +189,14 @@ impl<'d> Schemas<'d> {
         if flag(map.get("deprecated")) {
             out.insert("deprecated".into(), true.into());
         }
-        if let Some(default) = map.get("default").filter(|d| !d.is_null())
-            && json_bytes(default) <= MAX_DEFAULT
-            && !poses_as_reference(default)
-        {
-            out.insert("default".into(), default.clone());
-        }
         let types = TypeReading::of(map).types;
+        let default = map.get("default").filter(|d| !d.is_null()).map(|d| coerced(d, types));
+        if let Some(default) = default.filter(|d| types.fit(d))
+            && json_bytes(&default) <= MAX_DEFAULT
+            && !poses_as_reference(&default)
+        {
+            out.insert("default".into(), default);
+        }
         let example = map.get("example").or_else(|| map.get("examples")?.as_array()?.first());
         if let Some(example) = example.filter(|e| keywords::is_short(e, MAX_EXAMPLE) && types.fit(e))
             && !map.contains_key("enum")

@@ -157,7 +157,7 @@ pub(super) fn enumeration(values: &[Value], reading: TypeReading) -> Option<Vec<
 
 /// A value as the type wants it: YAML reads an unquoted `1` or `true` as something else than a text, and some
 /// documents quote their numbers.
-fn coerced(value: &Value, types: Types) -> Value {
+pub(super) fn coerced(value: &Value, types: Types) -> Value {
     if types.fit(value) {
         return value.clone();
     }

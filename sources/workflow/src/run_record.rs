@@ -244,3 +244,75 @@ pub(crate) fn cut(values: &Values) -> Values {
     };
     Arc::new(values.iter().map(one).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::ports::SystemClock;
+
+    fn record() -> RunRecord {
+        RunRecord {
+            id: "run".into(),
+            workflow_id: "wf".into(),
+            version: None,
+            entry: Entry::Debug,
+            status: RunStatus::Running,
+            started_at: Timestamp::UNIX_EPOCH,
+            seen_at: Timestamp::UNIX_EPOCH,
+            latency: None,
+            inputs: Values::default(),
+            outputs: None,
+            error: None,
+            nodes: Vec::new(),
+            nodes_left_out: 0,
+        }
+    }
+
+    fn event(id: usize, status: NodeStatus, outputs: Value) -> Event {
+        let Value::Object(outputs) = outputs else { panic!("outputs are an object") };
+        Event::Node(NodeEvent {
+            id: id as u64,
+            run_id: "run".into(),
+            node_data: NodeData { id: format!("n{id}").into(), node_type: "code".into(), title: "t".into() },
+            iteration: Arc::from([]),
+            status,
+            inputs: Values::default(),
+            outputs: Arc::new(outputs),
+            latency: 0.0,
+            attempts: 1,
+            error: None,
+        })
+    }
+
+    #[test]
+    fn a_run_without_a_sign_of_life_is_told_as_interrupted_with_the_node_it_was_at() {
+        let recorder = Recorder::new(record(), Arc::new(SystemClock), None);
+        recorder.emit(event(1, NodeStatus::Running, json!({})));
+        recorder.emit(event(1, NodeStatus::Succeeded, json!({})));
+        recorder.emit(event(2, NodeStatus::Running, json!({})));
+        let kept = recorder.snapshot();
+        let soon = kept.seen_at + SignedDuration::from_secs(29);
+        assert_eq!(kept.clone().seen(soon).status, RunStatus::Running);
+        let read = kept.clone().seen(kept.seen_at + SignedDuration::from_secs(31));
+        let error = read.error.unwrap();
+        assert_eq!((read.status, error.code.as_str()), (RunStatus::Failed, "interrupted"));
+        assert_eq!(error.node_id.as_deref(), Some("n2"));
+        let nodes: Vec<_> = read.nodes.iter().map(|node| node.status).collect();
+        assert_eq!(nodes, [NodeStatus::Succeeded, NodeStatus::Cancelled]);
+    }
+
+    #[test]
+    fn a_record_is_bounded_in_nodes_and_bytes() {
+        let recorder = Recorder::new(record(), Arc::new(SystemClock), None);
+        for id in 0..MAX_NODES + 5 {
+            recorder.emit(event(id, NodeStatus::Running, json!({})));
+            let large = json!({"a": "x".repeat(100_000), "b": "y".repeat(900), "c": [1]});
+            recorder.emit(event(id, NodeStatus::Succeeded, large));
+        }
+        let kept = recorder.snapshot();
+        assert_eq!((kept.nodes.len(), kept.nodes_left_out), (MAX_NODES, 5));
+        assert!(serde_json::to_vec(&kept).unwrap().len() < 2 * MAX_BYTES);
+        assert_eq!(kept.nodes[0].outputs["a"]["bytes"], 100_002);
+        assert_eq!((&kept.nodes[0].outputs["c"], kept.nodes[MAX_NODES - 1].outputs.len()), (&json!([1]), 1));
+    }
+}

@@ -65,8 +65,11 @@ fn same_tool(a: &ToolRef, b: &ToolRef) -> bool {
     (a.kind, &a.provider_id, &a.tool_id) == (b.kind, &b.provider_id, &b.tool_id)
 }
 
+/// What is done with a node: its id, its reference, itself.
+type Visit<'a> = dyn FnMut(&str, ToolRef, &mut Map<String, Value>) + 'a;
+
 /// Visits every node that has a readable `tool`, those of bodies included: its id, the reference, the node.
-fn each_tool(graph: &mut Value, visit: &mut dyn FnMut(&str, ToolRef, &mut Map<String, Value>)) {
+fn each_tool(graph: &mut Value, visit: &mut Visit<'_>) {
     // The recursion goes no deeper than the JSON parser went.
     let Some(Value::Array(nodes)) = graph.get_mut("nodes") else { return };
     for node in nodes.iter_mut().filter_map(Value::as_object_mut) {

@@ -108,6 +108,31 @@ impl ToolSource for Scripted {
         self.kind
     }
 
+    // The param `secret` is one; it is sealed by being put in brackets.
+    async fn protect(
+        &self,
+        reference: &ToolRef,
+        stored: Option<&ToolRef>,
+        _cx: &AccountContext,
+    ) -> Result<ToolRef, Unresolved> {
+        let mut sealed = reference.clone();
+        if let Some(secret) = sealed.params.get_mut("secret") {
+            *secret = match (stored, secret.as_str().unwrap()) {
+                (Some(stored), "********") => stored.params["secret"].clone(),
+                (_, text) => json!(format!("<{text}>")),
+            };
+        }
+        Ok(sealed)
+    }
+
+    fn mask(&self, reference: &ToolRef) -> ToolRef {
+        let mut masked = reference.clone();
+        if let Some(secret) = masked.params.get_mut("secret") {
+            *secret = json!("********");
+        }
+        masked
+    }
+
     async fn resolve(
         &self,
         refs: &[ToolRef],

@@ -110,9 +110,7 @@ async fn service(directory: &Path) -> ApiTools {
 
 /// One operation with a path and a query parameter, and a sealed API key.
 async fn import(service: &ApiTools, account: &AccountId, server: &str) -> String {
-    let parameter = |name: &str, place: &str| {
-        json!({"name": name, "in": place, "required": true, "schema": {"type": "string", "maxLength": 20}})
-    };
+    let parameter = |name: &str, place: &str| json!({"name": name, "in": place, "required": true, "schema": {"type": "string", "maxLength": 20}});
     let document = json!({
         "openapi": "3.1.0",
         "info": {"title": "Things", "version": "1"},

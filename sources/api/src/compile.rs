@@ -96,7 +96,10 @@ pub fn compile(text: &str, options: &Options) -> Result<Compiled, DocumentError>
     // Parsers and the compiler recurse as deep as documents nest, which is more than a worker's stack holds.
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().name("compile".to_owned()).stack_size(STACK);
-        match worker.spawn_scoped(scope, || compile_here(text, options)).map(|worker| worker.join()) {
+        match worker
+            .spawn_scoped(scope, || compile_here(text, options))
+            .map(std::thread::ScopedJoinHandle::join)
+        {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
             Err(error) => Err(DocumentError::NoThread(error.to_string())),

@@ -90,17 +90,17 @@ impl Arguments {
         required: &[String],
         defs: Map<String, Value>,
     ) -> Value {
-        let mut schema = json!({"type": "object", "properties": properties});
-        if let Value::Object(map) = &mut schema {
-            if !required.is_empty() {
-                map.insert("required".into(), json!(required));
-            }
-            map.insert("additionalProperties".into(), json!(false));
-            if !defs.is_empty() {
-                map.insert("$defs".into(), Value::Object(defs));
-            }
+        let mut schema = Map::new();
+        schema.insert("type".into(), "object".into());
+        schema.insert("properties".into(), Value::Object(properties));
+        if !required.is_empty() {
+            schema.insert("required".into(), required.into());
         }
-        schema
+        schema.insert("additionalProperties".into(), false.into());
+        if !defs.is_empty() {
+            schema.insert("$defs".into(), Value::Object(defs));
+        }
+        Value::Object(schema)
     }
 
     fn add(&mut self, arg: &str, name: &str, schema: Value, required: bool) {

@@ -164,7 +164,7 @@ impl<'d> Compiler<'d> {
         if own > MAX_SCHEMA {
             return Err(too_large(own));
         }
-        let (bundle, schema, bytes) = self.bundle(properties, required, MAX_SCHEMA - own)?;
+        let (bundle, schema, bytes) = self.bundle(&properties, required, MAX_SCHEMA - own)?;
         if !bundle.cut.is_empty() {
             let names: Vec<&str> = bundle.cut.iter().take(5).map(String::as_str).collect();
             let message = format!(
@@ -197,7 +197,7 @@ impl<'d> Compiler<'d> {
     /// written, so the room for shared parts is halved until all of it fits.
     fn bundle(
         &mut self,
-        properties: Map<String, Value>,
+        properties: &Map<String, Value>,
         required: &[String],
         mut room: usize,
     ) -> Result<(Bundle, Value, usize), Reason> {
@@ -329,18 +329,15 @@ fn to_query(drafts: &mut Vec<ParameterDraft>, name: &str, placeholder: &str) {
         (p.location == Location::Path && p.name == placeholder)
             || (p.location == Location::Query && p.name == name)
     });
-    match known {
-        Some(draft) => {
-            name.clone_into(&mut draft.parameter.name);
-            draft.parameter.location = Location::Query;
-            draft.parameter.style = Style::Form;
-        }
-        None => {
-            let mut draft = undeclared_draft(name.to_owned());
-            draft.parameter.location = Location::Query;
-            draft.parameter.style = Style::Form;
-            drafts.push(draft);
-        }
+    if let Some(draft) = known {
+        name.clone_into(&mut draft.parameter.name);
+        draft.parameter.location = Location::Query;
+        draft.parameter.style = Style::Form;
+    } else {
+        let mut draft = undeclared_draft(name.to_owned());
+        draft.parameter.location = Location::Query;
+        draft.parameter.style = Style::Form;
+        drafts.push(draft);
     }
 }
 

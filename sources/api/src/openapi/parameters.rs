@@ -41,11 +41,14 @@ pub(super) struct Reader<'a, 'd> {
     pub(super) warnings: &'a mut Warnings,
 }
 
+/// A parameter as it stands in the document, and where.
+type Placed<'d> = (&'d Map<String, Value>, String);
+
 impl<'d> Reader<'_, 'd> {
     /// Gathers the parameters of lists: those of the path first, then the operation's, which win.
     pub(super) fn gather(&mut self, lists: [(Option<&'d Value>, String); 2]) -> Result<Gathered<'d>, Reason> {
         // Both lists may have one; the operation's wins, in the place of the path's.
-        let mut found: IndexMap<(String, String), (&'d Map<String, Value>, String)> = IndexMap::new();
+        let mut found: IndexMap<(String, String), Placed<'d>> = IndexMap::new();
         for (list, pointer) in lists {
             for (i, value) in list.and_then(Value::as_array).into_iter().flatten().enumerate() {
                 let at = format!("{pointer}/{i}");
@@ -65,23 +68,14 @@ impl<'d> Reader<'_, 'd> {
         Ok(gathered)
     }
 
-    fn followed(
-        &mut self,
-        value: &'d Value,
-        at: String,
-    ) -> Result<Option<(&'d Map<String, Value>, String)>, Reason> {
+    fn followed(&mut self, value: &'d Value, at: String) -> Result<Option<Placed<'d>>, Reason> {
         let target = self.doc.follow(value, at.clone()).map_err(|p| p.into_reason(format!("{at}/$ref")))?;
-        match target.value.as_object() {
-            Some(map) => Ok(Some((map, target.pointer))),
-            None => {
-                self.warnings.add(
-                    WarningCode::ParameterDropped,
-                    at,
-                    "A parameter that is not an object is left out.",
-                );
-                Ok(None)
-            }
-        }
+        let Some(map) = target.value.as_object() else {
+            let message = "A parameter that is not an object is left out.";
+            self.warnings.add(WarningCode::ParameterDropped, at, message);
+            return Ok(None);
+        };
+        Ok(Some((map, target.pointer)))
     }
 
     fn parameter(

@@ -58,7 +58,9 @@ impl Review {
                     }
                 }
                 ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => {
-                    list.iter().for_each(|schema| self.look(schema, depth));
+                    for schema in list {
+                        self.look(schema, depth);
+                    }
                 }
                 ("items" | "additionalProperties" | "not", schema) => self.look(schema, depth),
                 _ => {}

@@ -29,7 +29,11 @@ pub(super) fn schemes(doc: &Doc, notes: &mut Warnings) -> IndexMap<String, Secur
                 found.insert(name.clone(), scheme);
             }
             None => {
-                notes.add(WarningCode::Security, at, format!("The security scheme `{name}` is not readable."))
+                notes.add(
+                    WarningCode::Security,
+                    at,
+                    format!("The security scheme `{name}` is not readable."),
+                );
             }
         }
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// What a viewer's key must be refused (403): everything that writes, and what concerns keys.
-const NOT_FOR_VIEWERS: &[&str] = &["GET /keys"];
+const NOT_FOR_VIEWERS: &[&str] = &["GET /keys", "GET /apps/{id}/keys"];
 /// What a viewer may POST: it changes nothing.
 const READS_BY_POST: &[&str] = &[
     "POST /tools/assemble",
@@ -17,6 +17,8 @@ const READS_BY_POST: &[&str] = &[
     "POST /api-tools/{id}/tools/{name}/debug",
     "POST /mcp-servers/{id}/tools/{name}/debug",
     "POST /api-tools/validate-openapi-schema",
+    "POST /workflows/{id}/validate",
+    "POST /datasets/{id}/search",
 ];
 /// What takes an admin's key.
 const FOR_ADMINS: &[&str] = &[
@@ -25,6 +27,12 @@ const FOR_ADMINS: &[&str] = &[
     "DELETE /keys/{id}",
     "PUT /credentials/{provider}",
     "DELETE /credentials/{provider}",
+    "GET /apps/{id}/keys",
+    "POST /apps/{id}/keys",
+    "DELETE /apps/{id}/keys/{key_id}",
+    "POST /models",
+    "PUT /models/{id}",
+    "DELETE /models/{id}",
 ];
 
 struct Operation {

@@ -52,7 +52,11 @@ async fn each_thing_that_stops_a_call_has_its_status_and_code() {
         (json!({"ref": calculate, "args": {"expression": 5, "x": 1}}), 422, "invalid_args"),
         (json!({"ref": builtin("time", "nonsense"), "args": {}}), 404, "tool_not_found"),
         (json!({"ref": builtin("nonsense", "x"), "args": {}}), 404, "provider_not_found"),
-        (json!({"ref": {"type": "workflow_tool", "provider_id": "x", "tool_id": "y"}}), 404, "provider_not_found"),
+        (
+            json!({"ref": {"type": "workflow_tool", "provider_id": "x", "tool_id": "y"}}),
+            404,
+            "provider_not_found",
+        ),
         (
             json!({"ref": {"type": "builtin_tool", "provider_id": "time", "tool_id": "current_time", "params": {"x": 1}}}),
             422,

@@ -174,7 +174,7 @@ impl Plan {
         for id in order.iter().rev() {
             let Some(node) = nodes.get(id) else { continue };
             let places = if node.in_place() { node.uses } else { 1 };
-            for child in Rc::clone(&node.definition).refs.iter() {
+            for child in &Rc::clone(&node.definition).refs {
                 if let Some(child) = nodes.get_mut(child) {
                     child.uses = child.uses.saturating_add(places);
                 }
@@ -263,14 +263,14 @@ impl Writer<'_> {
     /// A value with its references written out, at a depth of JSON.
     fn write(&mut self, value: &Value, depth: usize) -> Value {
         match value {
-            Value::Object(map) => match part_number(map) {
-                Some(id) => self.write_reference(id, map, depth),
-                None => {
-                    let kept = map.iter().filter(|(key, value)| !self.bare || !describes(key, value));
-                    let kept: Vec<_> = kept.collect();
-                    kept.into_iter().map(|(k, v)| (k.clone(), self.write(v, depth + 1))).collect()
+            Value::Object(map) => {
+                if let Some(id) = part_number(map) {
+                    return self.write_reference(id, map, depth);
                 }
-            },
+                let bare = self.bare;
+                let kept = map.iter().filter(|(key, value)| !bare || !describes(key, value));
+                kept.map(|(k, v)| (k.clone(), self.write(v, depth + 1))).collect()
+            }
             Value::Array(list) => list.iter().map(|v| self.write(v, depth + 1)).collect(),
             scalar => scalar.clone(),
         }

@@ -19,12 +19,12 @@ impl<'d> Schemas<'d> {
         draft: &mut Draft<'_>,
         out: &mut Map<String, Value>,
     ) {
-        if let Some(list) = self.branches(map, "allOf", at, draft) {
+        if let Some(list) = Self::branches(map, "allOf", at, draft) {
             let branches = self.list(list, &at.name("allOf"), depth, draft);
             put_all_of(branches, out);
         }
         for key in ["anyOf", "oneOf"] {
-            let Some(list) = self.branches(map, key, at, draft) else {
+            let Some(list) = Self::branches(map, key, at, draft) else {
                 continue;
             };
             let mut branches = self.list(list, &at.name(key), depth, draft);
@@ -41,7 +41,6 @@ impl<'d> Schemas<'d> {
     }
 
     fn branches(
-        &self,
         map: &'d Map<String, Value>,
         key: &str,
         at: &At<'_>,
@@ -117,7 +116,7 @@ fn put_all_of(branches: Vec<Value>, out: &mut Map<String, Value>) {
         match branch {
             Value::Object(map) if map.is_empty() => {}
             Value::Object(map) if (references <= 1 || !map.contains_key("$ref")) && folds(&map, out) => {
-                fold(map, out)
+                fold(map, out);
             }
             other => rest.push(other),
         }
@@ -140,9 +139,8 @@ fn folds(branch: &Map<String, Value>, out: &Map<String, Value>) -> bool {
             !out.contains_key("if") && !out.contains_key("contains")
         }
         ("prefixItems" | "items", _) => !out.contains_key("prefixItems") && !out.contains_key("items"),
-        (_, None) => true,
+        (_, None) | ("required", Some(_)) => true,
         (key, Some(_)) if is_annotation(key) => true,
-        ("required", Some(_)) => true,
         ("properties", Some(own)) => {
             let own = own.as_object();
             let clashes = |(name, schema): (&String, &Value)| {

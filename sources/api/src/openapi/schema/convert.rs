@@ -78,7 +78,7 @@ impl<'d> Schemas<'d> {
         if self.doc.dialect == crate::normal::Dialect::OpenApi31 {
             self.keywords(map, TypeReading::of(map), at, depth, draft, &mut out);
         } else {
-            self.annotations(map, &mut out);
+            Self::annotations(map, &mut out);
         }
         let nullable = flag(map.get("nullable")) || flag(map.get("x-nullable"));
         Value::Object(if nullable { or_null(out) } else { out })
@@ -127,7 +127,7 @@ impl<'d> Schemas<'d> {
         draft: &mut Draft<'_>,
         out: &mut Map<String, Value>,
     ) {
-        self.annotations(map, out);
+        Self::annotations(map, out);
         for (key, value) in map {
             let at = at.name(key);
             match key.as_str() {
@@ -175,7 +175,7 @@ impl<'d> Schemas<'d> {
         self.combine(map, reading, at, depth, draft, out);
     }
 
-    fn annotations(&self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
+    fn annotations(map: &Map<String, Value>, out: &mut Map<String, Value>) {
         let said = text_of(map, "description");
         // Titles are mostly the name once more; one of several words may be all that is said.
         let said = if said.trim().is_empty() {

@@ -1,5 +1,7 @@
 //! Assembling toolsets from a warm store, and what the road adds to a call.
 
+#![expect(clippy::expect_used, reason = "a benchmark that cannot go on stops")]
+
 use benches::World;
 use criterion::{Criterion, criterion_group, criterion_main};
 use domain::{

@@ -2,7 +2,6 @@
 //!
 //! One iteration of `chain/200` and `fan_out/200` runs 202 nodes; divide by that for the cost of one.
 
-#![expect(missing_docs, reason = "the macros of the harness make items without docs")]
 #![expect(clippy::unwrap_used, reason = "a bench stops where it stands")]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};

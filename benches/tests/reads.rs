@@ -1,7 +1,5 @@
 //! Assembly's rounds of reads do not grow with the number of references.
 
-#![expect(clippy::unwrap_used, reason = "a test stops where it stands")]
-
 use benches::World;
 use domain::ports::{Assembler as _, Assembly};
 

@@ -69,7 +69,7 @@ async fn changes_side_by_side_are_all_counted() {
         let (knowledge, account, id) = (&knowledge, &account, &made.id);
         async move { knowledge.add(account, id, &format!("d{n}"), "some text").await }
     });
-    let added = futures::future::join_all(adds).await.into_iter().filter(Result::is_ok).count() as u64;
+    let added = futures::future::join_all(adds).await.into_iter().flatten().count() as u64;
     let stored = knowledge.get(&account, &made.id).await.unwrap();
     let (listed, _) = knowledge.documents(&account, &made.id, 100, None).await.unwrap();
     assert_eq!((stored.documents, listed.len() as u64), (added, added));

@@ -91,7 +91,7 @@ async fn faults_of_tools_go_back_to_the_model_as_words() {
 async fn a_model_that_asks_for_tools_forever_is_ended() {
     let server = ModelServer::start([asks("echo", "{}")]).await;
     let echo = Counted::new("echo");
-    let kept = run(request(&server, toolset(&[echo.clone()]))).await;
+    let kept = run(request(&server, toolset(std::slice::from_ref(&echo)))).await;
     assert_eq!(echo.calls.load(Ordering::SeqCst), 5);
     assert_eq!(server.asked().len(), 6);
     assert_eq!(kept.answer(), "当前Agent迭代次数已超过限制，请重试");
@@ -102,7 +102,7 @@ async fn a_model_that_asks_for_tools_forever_is_ended() {
 async fn a_call_that_failed_twice_is_not_made_again() {
     let server = ModelServer::start([asks("fail", "{\"n\": 1}")]).await;
     let fail = Counted::new("fail");
-    let kept = run(request(&server, toolset(&[fail.clone()]))).await;
+    let kept = run(request(&server, toolset(std::slice::from_ref(&fail)))).await;
     assert_eq!(fail.calls.load(Ordering::SeqCst), 2);
     let last = kept.of(Kind::AgentAction).pop().unwrap().observation.clone();
     assert!(last.starts_with("Not called: this very call has failed 2 times"), "{last}");
@@ -113,7 +113,7 @@ async fn fifty_calls_at_once_are_made_and_more_than_that_answered() {
     let chunks: Vec<Value> = (0..70).map(|n| call(n, &format!("c{n}"), "echo", "{}")).collect();
     let server = ModelServer::start([Reply::stream(&chunks), says("Done")]).await;
     let echo = Counted::new("echo");
-    let kept = run(request(&server, toolset(&[echo.clone()]))).await;
+    let kept = run(request(&server, toolset(std::slice::from_ref(&echo)))).await;
     assert_eq!(echo.calls.load(Ordering::SeqCst), 64);
     assert_eq!(kept.of(Kind::AgentAction).len(), 70);
     assert_eq!(server.asked()[1].body["messages"].as_array().unwrap().len(), 3 + 70);

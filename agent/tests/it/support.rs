@@ -55,12 +55,15 @@ pub(crate) async fn turn(server: &ModelServer) -> Result<Vec<ChatEvent>, ChatErr
     Ok(events)
 }
 
+/// What a test does with each event.
+pub(crate) type OnEvent = Box<dyn FnMut(&AgentEvent) + Send>;
+
 /// Keeps events, and may close or call back in between.
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) events: Vec<AgentEvent>,
     pub(crate) close_after: Option<usize>,
-    pub(crate) on_event: Option<Box<dyn FnMut(&AgentEvent) + Send>>,
+    pub(crate) on_event: Option<OnEvent>,
 }
 
 #[async_trait]

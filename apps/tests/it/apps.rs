@@ -6,6 +6,7 @@ use domain::secret::MASK;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 
+#[expect(clippy::needless_pass_by_value, reason = "params are written where the function is called")]
 fn builtin(provider: &str, tool: &str, params: Value) -> Value {
     json!({"type": "builtin_tool", "provider_id": provider, "tool_id": tool, "params": params})
 }

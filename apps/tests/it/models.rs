@@ -5,6 +5,7 @@ use apps::models::{ModelStoreError, NewModel};
 use domain::{Dialect, secret::MASK};
 use serde_json::{Value, json};
 
+#[expect(clippy::needless_pass_by_value, reason = "fields are written where the function is called")]
 fn model(fields: Value) -> NewModel {
     let mut body =
         json!({"name": "M", "base_url": "https://api.example.com/v1", "model": "m", "api_key": "sk-canary"});

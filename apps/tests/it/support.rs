@@ -121,6 +121,7 @@ impl World {
         }
     }
 
+    #[expect(clippy::unused_self, reason = "it reads as the world's own audience")]
     pub(crate) fn audience(&self) -> Audience {
         Audience { entry: Entry::Debugger, user: "u1".into() }
     }

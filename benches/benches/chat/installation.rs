@@ -63,7 +63,7 @@ impl Installation {
     }
 
     /// The body that a client without Haft would send for the same turn.
-    pub(crate) async fn body(&self) -> anyhow::Result<String> {
+    pub(crate) fn body(&self) -> anyhow::Result<String> {
         let mut tools = Vec::new();
         for spec in &self.tools.0 {
             let spec = &spec.0;

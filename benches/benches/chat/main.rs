@@ -28,7 +28,7 @@ async fn main() -> anyhow::Result<()> {
 /// The first token, one chat after the other: straight from the model, and through an app.
 async fn first_token(model: &Model, installation: &Installation) -> anyhow::Result<()> {
     let (mut direct, mut through) = (Vec::new(), Vec::new());
-    let body = installation.body().await?;
+    let body = installation.body()?;
     for round in 0..ROUNDS {
         // Both kinds take turns, so that neither has the warmer machine.
         direct.push(model.first_token(&body).await?);
@@ -48,7 +48,7 @@ async fn first_token(model: &Model, installation: &Installation) -> anyhow::Resu
 
 /// Many chats at once: how long each token takes from the model's hand to a channel's.
 async fn many_chats(model: &Model, installation: &Installation) -> anyhow::Result<()> {
-    let body = installation.body().await?;
+    let body = installation.body()?;
     let before = memory();
     let direct = join_all((0..CHATS).map(|_| model.delays(&body))).await;
     let direct: Vec<Duration> = direct.into_iter().collect::<anyhow::Result<Vec<_>>>()?.concat();

@@ -4,9 +4,10 @@ use crate::{
     config::{BlobsConfig, CipherConfig, Config, TableConfig},
     studio::Studio,
 };
+use agent::Knowledge;
 use apps::{
     accounts, assembly::SourceAssembler, audit::TableAudit, credentials::CredentialStore, keys::KeyError,
-    keys::Keys,
+    keys::Keys, models::ModelStore,
 };
 use domain::{
     AccountId, ToolLister, ToolSource,
@@ -137,14 +138,7 @@ impl Services {
         let (mcp_servers, stdio) = mcp(config, &table, &cipher, &egress, &clock);
         let mcp = Arc::new(mcp_servers.source());
         let stores = Studio::stores(&table, &cipher, &clock, &egress);
-        let calling = LateAssembler::new();
-        let engine = Engine::new(EngineDeps {
-            assembler: calling.clone(),
-            models: Arc::new(stores.0.clone()),
-            retriever: Some(Arc::new(stores.1.clone())),
-            http: egress.clone(),
-        });
-        let workflow = Arc::new(WorkflowSource::new(table.clone(), engine, clock.clone()));
+        let (workflow, calling) = workflows(&table, &clock, &egress, &stores);
         let sources: Vec<Arc<dyn ToolSource>> =
             vec![builtin.clone(), api_tools.source(), mcp.clone(), workflow.clone()];
         let workflows = Workflows::new((*workflow).clone(), sources.clone());
@@ -184,6 +178,23 @@ impl fmt::Debug for Services {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Services").finish_non_exhaustive()
     }
+}
+
+/// The source of workflows, and the handle by which they call tools: bind it to the assembler.
+fn workflows(
+    table: &Arc<dyn Table>,
+    clock: &Arc<dyn Clock>,
+    egress: &egress::Client,
+    (models, knowledge): &(ModelStore, Knowledge),
+) -> (Arc<WorkflowSource>, LateAssembler) {
+    let calling = LateAssembler::new();
+    let engine = Engine::new(EngineDeps {
+        assembler: calling.clone(),
+        models: Arc::new(models.clone()),
+        retriever: Some(Arc::new(knowledge.clone())),
+        http: egress.clone(),
+    });
+    (Arc::new(WorkflowSource::new(table.clone(), engine, clock.clone())), calling)
 }
 
 /// MCP servers, and what runs those that are commands.

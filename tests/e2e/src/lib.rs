@@ -4,7 +4,7 @@
 //! # async fn example() {
 //! use e2e::Haft;
 //! let haft = Haft::start().await;
-//! let (status, answer) = haft.admin().get("/tools").await;
+//! let tools = haft.admin().get("/tools").await.expect(200);
 //! haft.stop().await;
 //! # }
 //! ```

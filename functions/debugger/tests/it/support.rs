@@ -49,9 +49,8 @@ impl Served {
         let table: Arc<dyn Table> = Arc::new(SqliteTable::open(dir.path().join("t.db")).await.unwrap());
         let cipher: Arc<dyn Cipher> =
             Arc::new(LocalKeyCipher::open_or_create(&dir.path().join("key")).unwrap());
-        let blobs =
-            DirectoryBlobs::with_clock(&dir.path().join("blobs"), "http://127.0.0.1:1", clock.clone())
-                .unwrap();
+        let blobs = DirectoryBlobs::with_clock(dir.path().join("blobs"), "http://127.0.0.1:1", clock.clone())
+            .unwrap();
         let keys = Arc::new(Keys::new(table.clone(), clock.clone()));
         let admin: SecretString = "k".repeat(40).into();
         let installed = accounts::install(table.as_ref(), clock.as_ref(), &keys, &admin).await.unwrap();

@@ -3,7 +3,7 @@
 
 use super::names::UniqueNames;
 use crate::normal::{Body, BodyArgs, BodyField, BodyKind, Location, Parameter};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 /// The longest member name that every model provider accepts.
@@ -245,6 +245,7 @@ impl Drafts {
 mod tests {
     use super::*;
     use crate::normal::Style;
+    use serde_json::json;
 
     fn draft(name: &str, location: Location) -> ParameterDraft {
         ParameterDraft {

@@ -81,7 +81,7 @@ impl<'d> Compiler<'d> {
         match_placeholders(&mut template, &mut gathered, &at, warnings);
         let body = self.body(place.method, map, pointer, &gathered, warnings)?;
         let arguments = Arguments::assemble(gathered.drafts.into_vec(), body, Naming::Legal);
-        let (schema, bytes) = self.schema(arguments.properties, &arguments.required, &at, warnings)?;
+        let (schema, bytes) = self.schema(&arguments.properties, &arguments.required, &at, warnings)?;
         let success = responses::success(self.doc, map, pointer, &mut self.schemas);
         let said = [text_of(map, "description"), text_of(map, "summary")];
         let said = said.into_iter().find(|s| !s.trim().is_empty()).unwrap_or_default();
@@ -150,12 +150,12 @@ impl<'d> Compiler<'d> {
     /// The whole schema of arguments, complete in itself.
     fn schema(
         &mut self,
-        properties: Map<String, Value>,
+        properties: &Map<String, Value>,
         required: &[String],
         at: &At<'_>,
         warnings: &mut Warnings,
     ) -> Result<(Schema, usize), Reason> {
-        let own = report_parts::json_bytes(&properties);
+        let own = report_parts::json_bytes(properties);
         let too_large = |bytes: usize| {
             let message =
                 format!("The schema of its arguments has {bytes} bytes; at most {MAX_SCHEMA} are kept.");
@@ -164,7 +164,7 @@ impl<'d> Compiler<'d> {
         if own > MAX_SCHEMA {
             return Err(too_large(own));
         }
-        let (bundle, schema, bytes) = self.bundle(&properties, required, MAX_SCHEMA - own)?;
+        let (bundle, schema, bytes) = self.bundle(properties, required, MAX_SCHEMA - own)?;
         if !bundle.cut.is_empty() {
             let names: Vec<&str> = bundle.cut.iter().take(5).map(String::as_str).collect();
             let message = format!(

@@ -6,12 +6,13 @@ use source_api::{
     compile::{Compiled, DocumentError, Options, compile},
     report::{Outcome, ReasonCode, WarningCode},
 };
-use std::{fs, path::Path};
+use std::{fmt::Write as _, fs, path::Path};
 
 fn compiled(document: &Value) -> Compiled {
     compile(&document.to_string(), &Options::default()).unwrap()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the values are written where the function is called")]
 fn with_schemas(body: Value, schemas: Value) -> Value {
     json!({
         "openapi": "3.0.0",
@@ -129,11 +130,11 @@ fn yaml_bombs_are_refused() {
     let mut aliases = String::from("openapi: 3.0.0\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for i in 1..12 {
         let ten = vec![format!("*a{}", i - 1); 10].join(", ");
-        aliases.push_str(&format!("a{i}: &a{i} [{ten}]\n"));
+        writeln!(aliases, "a{i}: &a{i} [{ten}]").unwrap();
     }
     let deep = format!("openapi: {}{}", "[".repeat(5_000), "]".repeat(5_000));
     let deep_json = format!("{{\"openapi\": {}{}}}", "[".repeat(5_000), "]".repeat(5_000));
-    let nested: String = (0..3_000).map(|i| format!("{}a:\n", " ".repeat(i))).collect();
+    let nested = (0..3_000).map(|i| " ".repeat(i) + "a:\n").collect();
     for text in [aliases, deep, deep_json, nested] {
         let error = compile(&text, &Options::default()).unwrap_err();
         assert!(matches!(error, DocumentError::Syntax { .. }), "{error}");

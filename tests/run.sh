@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 source tests/support/lib.sh
 export INSTA_UPDATE=no CARGO_TERM_PROGRESS_WHEN=never
 
-ALL=(fmt clippy rules deny rust aws conformance tour)
+ALL=(fmt clippy rules deny rust conformance tour)
 
 # Builtin tools are reached through the generated file, which `cargo fmt` does not read.
 part_fmt() { cargo fmt --all --check && tool_files | xargs rustfmt --edition 2024 --check; }
@@ -27,18 +27,11 @@ part_deny() {
   "$deny" --locked --log-level error check --hide-inclusion-graph bans licenses sources
 }
 
-# The adapters of cloud services: they take long to compile, and nothing else needs them.
-AWS=(infra-dynamodb infra-kms infra-s3 infra-sqs)
-
-# Everything else in Rust, and what it talks to: real MCP servers, real SQLite files.
+# Everything in Rust, and what it talks to: real MCP servers, moto's server, real SQLite files.
 part_rust() {
   tests/mcp/setup >/dev/null || return
-  counted cargo test --workspace --features source-mcp/real-servers --quiet --no-fail-fast \
-    "${AWS[@]/#/--exclude=}"
+  counted cargo test --workspace --features source-mcp/real-servers --quiet --no-fail-fast
 }
-
-# The adapters of cloud services, against moto's server.
-part_aws() { counted cargo test --quiet --no-fail-fast "${AWS[@]/#/--package=}"; }
 
 # The MCP conformance suite's client scenarios against our client.
 part_conformance() { counted tests/mcp/conformance; }

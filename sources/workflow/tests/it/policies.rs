@@ -136,10 +136,10 @@ async fn the_deadline_of_the_call_ends_the_run_and_names_a_node_that_was_running
     let cx = CallContext::new(world.account.clone(), Entry::Debug, "test", Duration::from_millis(50));
     let (outcome, told) = world.run_in(&graph, json!({}), &cx).await;
     let error = outcome.unwrap_err();
-    assert_eq!((error.code.as_str(), error.node_id.as_deref()), ("timeout", Some("x")));
-    let mut cancelled = told.with(NodeStatus::Cancelled);
-    cancelled.sort();
+    assert_eq!(error.code.as_str(), "timeout");
     // The code may have seen the deadline itself before the run did.
+    assert!(matches!(error.node_id.as_deref(), Some("x" | "code")), "{error:?}");
+    let cancelled = told.with(NodeStatus::Cancelled);
     assert!(cancelled.contains(&"x".to_owned()), "{cancelled:?}");
     assert_eq!(told.end().status, RunStatus::Failed);
     world.nothing_runs();

@@ -16,6 +16,7 @@ const READS_BY_POST: &[&str] = &[
     "POST /tools/invoke",
     "POST /api-tools/{id}/tools/{name}/debug",
     "POST /mcp-servers/{id}/tools/{name}/debug",
+    "POST /workflows/{id}/run",
     "POST /api-tools/validate-openapi-schema",
     "POST /workflows/{id}/validate",
     "POST /datasets/{id}/search",

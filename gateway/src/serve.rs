@@ -76,6 +76,7 @@ impl Server {
                 tracing::warn!("requests were still being served after {} s and were given up", DRAIN.as_secs());
                 Ok(())
             }
+            () = self.app.services.keep_catalogs_fresh() => Ok(()),
         };
         self.app.close().await;
         result

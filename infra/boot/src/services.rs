@@ -24,12 +24,15 @@ use infra_local_queue::TableSignal;
 use infra_sqlite::{Settings, SqliteTable};
 use providers::{BuiltinSource, ToolDeps};
 use source_api::{ApiTools, ApiToolsPorts};
-use source_mcp::{Deps, Servers, stdio::LocalStdio};
+use source_mcp::{Deps, RefreshSettings, Servers, stdio::LocalStdio};
 use source_workflow::{Engine, EngineDeps, LateAssembler, WorkflowSource, Workflows};
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 /// Where links lead when nobody says how this machine is reached: the address `serve` has by default.
 const DEFAULT_PUBLIC_URL: &str = "http://127.0.0.1:8787";
+
+/// How often it is looked which MCP servers are due.
+const BETWEEN_REFRESHES: Duration = Duration::from_mins(5);
 
 /// What the functions are made of.
 pub struct Services {
@@ -163,6 +166,17 @@ impl Services {
             egress,
             stdio,
             audit,
+        }
+    }
+
+    /// Asks MCP servers that are due for their tools, every few minutes, until the future is dropped.
+    pub async fn keep_catalogs_fresh(&self) {
+        loop {
+            tokio::time::sleep(BETWEEN_REFRESHES).await;
+            match self.mcp_servers.refresh_due(&RefreshSettings::default()).await {
+                Ok(pass) => tracing::debug!(?pass, "MCP servers that were due have been asked"),
+                Err(error) => tracing::warn!(%error, "MCP servers that are due could not be asked"),
+            }
         }
     }
 

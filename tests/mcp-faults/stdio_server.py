@@ -120,8 +120,9 @@ def call(request):
             sys.stdout.write('{"jsonrpc":"2.0","id":%d,"result":{"content":[,]}}\n' % request["id"])
             sys.stdout.flush()
     elif name == "ask":
-        send({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": {"message": "?"}})
+        # Noted first: the answer may come before this thread goes on.
         asked["q1"] = request
+        send({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": {"message": "?"}})
     elif name == "change":
         extra.append(tool("added_later"))
         if options.era != "modern" or listeners:

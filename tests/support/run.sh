@@ -25,7 +25,8 @@ say "built in $((SECONDS - began)) s"
 
 haft=${CARGO_TARGET_DIR:-target}/${PROFILE/#dev/debug}/haft
 log=$(mktemp)
-"$haft" serve --addr "$ADDR" --data "$DATA" >"$log" &
+# Its log would run through what is shown here; HAFT_LOG=info brings it back.
+HAFT_LOG="${HAFT_LOG:-warn}" "$haft" serve --addr "$ADDR" --data "$DATA" >"$log" &
 server=$!
 trap 'kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; rm -f "$log"' EXIT
 
@@ -44,6 +45,7 @@ if [ -n "$ONCE" ] || ! [ -e "$DATA/tour.done" ]; then
 fi
 
 [ -z "$ONCE" ] || exit 0
+say "the admin key is in $DATA/admin.key; HAFT_LOG=info shows what is served"
 cat "$log"
 tail -n +"$(($(wc -l <"$log") + 1))" -f "$log" --pid "$server" &
 wait "$server"

@@ -83,20 +83,23 @@ impl Server {
     }
 }
 
-/// Ready when the process is told to end (SIGTERM, SIGINT).
-pub async fn told_to_end() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let wait = async |kind| match signal(kind) {
-        Ok(mut signal) => {
+/// Ready when the process is told to end (SIGTERM, SIGINT). It listens from the call on, not from the first poll:
+/// call it before anyone is told that the server accepts.
+pub fn told_to_end() -> impl Future<Output = ()> + Send + 'static {
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+    let listen =
+        |kind| signal(kind).inspect_err(|error| tracing::error!(%error, "a signal cannot be waited for"));
+    let (terminate, interrupt) = (listen(SignalKind::terminate()).ok(), listen(SignalKind::interrupt()).ok());
+    let wait = async |signal: Option<Signal>| match signal {
+        Some(mut signal) => {
             signal.recv().await;
         }
-        Err(error) => {
-            tracing::error!(%error, "a signal cannot be waited for");
-            std::future::pending::<()>().await;
-        }
+        None => std::future::pending::<()>().await,
     };
-    tokio::select! {
-        () = wait(SignalKind::terminate()) => {}
-        () = wait(SignalKind::interrupt()) => {}
+    async move {
+        tokio::select! {
+            () = wait(terminate) => {}
+            () = wait(interrupt) => {}
+        }
     }
 }

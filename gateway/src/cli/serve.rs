@@ -28,9 +28,10 @@ pub(crate) async fn run(global: &Global, args: &Serve) -> Result<Report, Failure
     if server.app().services.egress.policy().allows_loopback() {
         tracing::info!("listening on this machine only, so tools may call addresses of this machine");
     }
+    let told_to_end = told_to_end();
     // The one line that programs wait for.
     let mut out = io::stdout();
     writeln!(out, "listening on {}", server.url()).and_then(|()| out.flush())?;
-    server.run(told_to_end()).await?;
+    server.run(told_to_end).await?;
     Ok(Report::new("", Value::Null))
 }

@@ -241,7 +241,7 @@ pub(crate) struct AddMcp {
     pub(crate) name: String,
     /// Where it listens (streamable HTTP)
     #[arg(long, required_unless_present = "command", conflicts_with = "command")]
-    pub(crate) url: Option<String>,
+    pub(crate) url: Option<Url>,
     /// A header to send with every request; give NAME alone to take its value from the environment
     #[arg(long = "header", value_name = "NAME:VALUE", conflicts_with = "command")]
     pub(crate) headers: Vec<String>,

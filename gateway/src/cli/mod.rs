@@ -26,13 +26,14 @@ mod serve;
 mod tools;
 mod tour;
 
-use args::{Cli, Command, Global, ToolsCommand};
-use boot::ProcessEnvironment;
+use args::{Cli, Command, Global, McpCommand, ToolsCommand};
+use boot::{Environment, ProcessEnvironment};
 use clap::Parser as _;
 use client::Api;
 use failure::Failure;
 use screen::Report;
 use std::process::ExitCode;
+use url::Url;
 
 /// The definition of the command line, for help texts.
 pub fn command() -> clap::Command {
@@ -56,13 +57,25 @@ pub fn main() -> ExitCode {
 }
 
 async fn run(cli: Cli) -> Result<Report, Failure> {
-    let Cli { global, command } = cli;
+    let Cli { mut global, command } = cli;
+    // `mcp add` has a `--url` of its own: the server that is added, not the one to talk to.
+    if let Command::Mcp { command: McpCommand::Add(add) } = &command
+        && add.url.is_some()
+    {
+        global.url = named_by(&ProcessEnvironment)?;
+    }
     match command {
         Command::Serve(args) => serve::run(&global, &args).await,
         Command::Doctor => doctor::run(&global).await,
         Command::Tools(args::Tools { command: Some(ToolsCommand::New(new)), .. }) => tools::new(&new),
         other => with_api(&global, other).await,
     }
+}
+
+/// The server that `HAFT_URL` names.
+fn named_by(environment: &dyn Environment) -> Result<Option<Url>, Failure> {
+    let parse = |url: String| Url::parse(&url).map_err(|e| Failure::new(format!("HAFT_URL: `{url}`: {e}")));
+    environment.get("HAFT_URL").filter(|url| !url.is_empty()).map(parse).transpose()
 }
 
 async fn with_api(global: &Global, command: Command) -> Result<Report, Failure> {

@@ -90,3 +90,10 @@ fn no_secret_is_logged() {
     assert!(!done.err.contains(canary), "the admin key or an argument is in the log");
     assert!(!done.err.contains(created["key"].as_str().unwrap()), "a new key is in the log");
 }
+
+#[test]
+fn the_url_of_a_server_that_is_added_is_not_the_one_to_talk_to() {
+    let place = Place::new();
+    let done = place.run(&["mcp", "add", "inside", "--url", "http://169.254.169.254/mcp"]).failed();
+    assert!(done.err.contains("169.254.169.254 is refused"), "{}", done.err);
+}
